@@ -1,0 +1,1 @@
+"""Stream, watch, keep and replay LLM and agent runs in notebooks."""

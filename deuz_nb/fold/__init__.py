@@ -1,0 +1,1 @@
+"""Parts folded into a turn."""

@@ -1,0 +1,1 @@
+"""HTTP: provider calls over httpx."""

@@ -1,0 +1,1 @@
+"""Nouns: messages, canonical stream parts, UI parts, usage."""

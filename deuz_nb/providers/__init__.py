@@ -1,0 +1,1 @@
+"""One module per provider wire: requests out, bytes in, canonical parts."""

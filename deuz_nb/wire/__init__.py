@@ -1,0 +1,1 @@
+"""The Deuz UI wire: frames, versions, transcripts."""
