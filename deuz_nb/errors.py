@@ -163,7 +163,9 @@ class CallTimeoutError(APICallError):
 
     code = "timeout"
 
-    def __init__(self, message: str, *, phase: TimeoutPhase, limit_s: float, is_retryable: bool = True) -> None:
+    def __init__(
+        self, message: str, *, phase: TimeoutPhase, limit_s: float, is_retryable: bool = True
+    ) -> None:
         super().__init__(message, is_retryable=is_retryable)
         self.phase = phase
         self.limit_s = limit_s

@@ -1,6 +1,8 @@
 """Canonical parts: what provider parsers and the engine emit, in one open union.
 
-Plain dicts with camelCase keys.  Readers match on `part["type"]` and keep a default branch.  Source: wire.md 2.
+Plain dicts with camelCase keys.  Readers match on `part["type"]` and keep a default branch.
+
+Source: wire.md 2.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ __all__ = [
     "ToolCall",
     "ToolCallDelta",
     "ToolState",
-    "Warning_",
+    "WarningPart",
 ]
 
 
@@ -125,7 +127,7 @@ class CallWarning(TypedDict):
     message: str
 
 
-class Warning_(TypedDict):
+class WarningPart(TypedDict):
     """A warning of the call."""
 
     type: Literal["warning"]
@@ -160,7 +162,7 @@ StreamPart = (
     | StepStart
     | StepFinish
     | Cost
-    | Warning_
+    | WarningPart
     | Finish
     | ErrorPart
     | JSONObject

@@ -14,7 +14,17 @@ from deuz_nb.parts.stream import (
 )
 from deuz_nb.parts.usage import FinishReason, JSONObject, Usage
 
-__all__ = ["V2_ONLY_TYPES", "UIError", "UIFinish", "UIPart", "UIStart", "UIStepFinish", "UIStepStart", "UIToolInputDelta", "UIWarning"]
+__all__ = [
+    "V2_ONLY_TYPES",
+    "UIError",
+    "UIFinish",
+    "UIPart",
+    "UIStart",
+    "UIStepFinish",
+    "UIStepStart",
+    "UIToolInputDelta",
+    "UIWarning",
+]
 
 
 class UIStart(TypedDict):
