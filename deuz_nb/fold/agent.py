@@ -20,7 +20,7 @@ _OUTCOME = ("output", "pendingApprovals", "pendingClientCalls", "reason", "error
 
 
 class AgentFold:
-    """One run's agent state; `apply` folds a frame's payload, `state` is the JSON shape (None: no frame yet)."""
+    """One run's agent state: `apply` folds a frame's payload, `state` is the JSON shape."""
 
     def __init__(self, state: JSONObject | None = None) -> None:
         self._members: JSONObject = {}
@@ -136,7 +136,9 @@ class AgentFold:
             case _:
                 error: JSONObject = payload["error"]
                 members["error"] = {
-                    name: error[name] for name in ("name", "message", "code") if isinstance(error.get(name), str)
+                    name: error[name]
+                    for name in ("name", "message", "code")
+                    if isinstance(error.get(name), str)
                 }
                 if payload.get("refused") is True:
                     members["refused"] = True

@@ -71,7 +71,8 @@ class ToolElement:
     """A tool call and what became of it.
 
     `state` is call, result or approval-requested; `run_state` the latest tool-state word.  `has_input` and
-    `has_output` tell an absent value from null.  `input_pieces` stream until the whole input arrives.
+    `has_output` tell an absent value from null.  `input_pieces` stream until the whole call arrives
+    (`is_called`); a turn that ends before that holds half a call.
     `identity` holds the members `toolCallId` and `toolName` as they came, whatever their type.
     """
 
@@ -85,6 +86,7 @@ class ToolElement:
         "has_output",
         "identity",
         "input",
+        "is_called",
         "is_error",
         "is_open",
         "key",
@@ -105,6 +107,7 @@ class ToolElement:
         self.arguments = Pieces()
         self.input: JSON = None
         self.has_input = False
+        self.is_called = False
         self.output: JSON = None
         self.has_output = False
         self.state: Literal["call", "result", "approval-requested"] = "call"
@@ -204,7 +207,9 @@ class NoticeElement:
 
     __slots__ = ("is_open", "key", "kind", "part", "version")
 
-    def __init__(self, key: str, kind: Literal["compaction", "handoff", "guardrail"], part: JSONObject) -> None:
+    def __init__(
+        self, key: str, kind: Literal["compaction", "handoff", "guardrail"], part: JSONObject
+    ) -> None:
         self.key = key
         self.version = 1
         self.is_open = False
