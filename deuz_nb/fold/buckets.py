@@ -33,7 +33,7 @@ class Buckets:
         self.handoffs: list[JSONObject] = []
         self.guardrails: list[JSONObject] = []
         self.unknown: dict[str, JSONObject] = {}
-        self.misfits = 0
+        self.misfits: int = 0
 
     def report(self, kind: str, part: JSONObject) -> None:
         """Fold a part that is a report, or of an unknown type."""

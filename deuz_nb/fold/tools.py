@@ -30,7 +30,7 @@ def _name_of(part: JSONObject) -> str:
 class ToolCards:
     """Cards by call id.  A part without a proper id still gets its card, and counts as malformed.
 
-    `opened(identity)` must add a new card to the turn and return it.
+    `opened(identity)` must make a card, `add` it and return it.
     """
 
     def __init__(self, opened: Callable[[JSONObject], ToolElement]) -> None:
@@ -61,10 +61,9 @@ class ToolCards:
 
     def call(self, part: JSONObject) -> None:
         """The whole call; a repeated one never un-finishes its card."""
-        call_id = _id_of(part)
-        card = self._by_id.get(call_id)
+        card = self._by_id.get(_id_of(part))
         if card is None:
-            card = self._open(call_id, pick(part, "toolCallId", "toolName"))
+            card = self._opened(pick(part, "toolCallId", "toolName"))
         else:
             card.identity |= pick(part, "toolName")
         if "input" in part:
@@ -135,24 +134,17 @@ class ToolCards:
             card.approval = request
             card.version += 1
 
-    def restore(self, card: ToolElement) -> None:
-        """Take a card back that an earlier turn had."""
+    def add(self, card: ToolElement) -> None:
+        """Take a card: a new one, or one that an earlier turn had."""
         self.cards.append(card)
         self._by_id.setdefault(_id_of(card.identity), card)
 
     def _card(self, part: JSONObject) -> ToolElement:
-        call_id = _id_of(part)
-        card = self._by_id.get(call_id)
+        card = self._by_id.get(_id_of(part))
         if card is None:
-            card = self._open(call_id, pick(part, "toolCallId") | {"toolName": _name_of(part)})
+            card = self._opened(pick(part, "toolCallId") | {"toolName": _name_of(part)})
         card.version += 1
         self._check(part, "toolCallId")
-        return card
-
-    def _open(self, call_id: Any, identity: JSONObject) -> ToolElement:
-        card = self._opened(identity)
-        self.cards.append(card)
-        self._by_id[call_id] = card
         return card
 
     def _name(self, card: ToolElement, part: JSONObject) -> None:

@@ -54,7 +54,7 @@ class Turn(Buckets):
         self.tools = ToolCards(self._open_tool)
         self.agent_fold = AgentFold()
         self.ordered_count = 0
-        self._ending: Status | None = None
+        self.ending: Status | None = None
         self._text_tail: TextElement | None = None
         self._reasoning_tail: ReasoningElement | None = None
         self._live: list[ToolElement | StepElement | SubAgentElement] = []
@@ -69,7 +69,7 @@ class Turn(Buckets):
     @property
     def status(self) -> Status:
         """Empty, streaming, finished, failed, or cut: `seal` came before finish or error."""
-        return self._ending or ("streaming" if self.version else "empty")
+        return self.ending or ("streaming" if self.version else "empty")
 
     @property
     def approvals(self) -> list[JSONObject]:
@@ -130,6 +130,50 @@ class Turn(Buckets):
         """The turn as JSON, in the shape of the JavaScript client's turn state plus what it lacks."""
         return snapshot_of(self)
 
+    def adopt(self, element: Element) -> None:
+        """Add an element at the end as it is; nothing that streams is sealed by it."""
+        self.elements.append(element)
+        match element.kind:
+            case "text":
+                if element.is_open:
+                    self._text_tail = element
+            case "reasoning":
+                if element.is_open:
+                    self._reasoning_tail = element
+            case "tool":
+                self.tools.add(element)
+                self._live.append(element)
+            case "data":
+                self.data_parts.append(element)
+                if element.id is not None:
+                    self._data_by_id[element.name, element.id] = element
+            case "step":
+                self._step_starts += 1
+                if element.is_open:
+                    self._open_steps[element.index] = element
+                    self._live.append(element)
+            case "citation" | "file":
+                pass
+            case "sub-agent":
+                self.sub_agents.append(element)
+                self._agents_by_path[element.agent_path] = element
+                self._live.append(element)
+                return
+            case _:
+                return
+        self.ordered_count += 1
+
+    def close_step(self, step: JSONObject) -> None:
+        """Tell the step's element, if there is one, how the step ended."""
+        element = self._open_steps.pop(step["step"], None)
+        if element is not None:
+            element.usage = step["usage"]
+            element.finish_reason = step["finishReason"]
+            element.model_id = step.get("modelId")
+            element.cost_usd = step.get("costUsd")
+            element.is_open = False
+            element.version += 1
+
     def _apply_other(self, kind: str, part: JSONObject) -> None:
         match kind:
             case "reasoning-delta":
@@ -189,7 +233,6 @@ class Turn(Buckets):
         if tail is None:
             tail = TextElement(self._key("text"))
             self._open(tail)
-            self._text_tail = tail
         tail.append(text)
         tail.version += 1
         if isinstance(signature, str):
@@ -210,7 +253,6 @@ class Turn(Buckets):
         if tail is None or is_hidden:
             tail = ReasoningElement(self._key("reasoning"))
             self._open(tail)
-            self._reasoning_tail = tail
         tail.append(text)
         tail.version += 1
         if isinstance(signature, str):
@@ -231,9 +273,6 @@ class Turn(Buckets):
         if element is None:
             element = DataElement(self._key("data"), name, data_id)
             self._open(element)
-            self.data_parts.append(element)
-            if data_id is not None:
-                self._data_by_id[name, data_id] = element
         else:
             element.version += 1
         element.payload = part.get("payload")
@@ -255,26 +294,16 @@ class Turn(Buckets):
         element = self._agents_by_path.get(path)
         if element is None:
             element = SubAgentElement(self._key("sub-agent"), path, self.ordered_count, Turn("/".join(path)))
-            self._adopt(element)
-            self._live.append(element)
+            self.adopt(element)
         element.turn.apply(inner)
         element.version += 1
         was_open, element.is_open = element.is_open, element.turn.status == "streaming"
         if element.is_open and not was_open:
             self._live.append(element)
 
-    def _adopt(self, element: SubAgentElement) -> None:
-        self.elements.append(element)
-        self.sub_agents.append(element)
-        self._agents_by_path[element.agent_path] = element
-
     def _step_start(self, part: JSONObject) -> None:
         step = part.get("step")
-        element = StepElement(self._key("step"), step if is_number(step) else self._step_starts)
-        self._step_starts += 1
-        self._open(element)
-        self._live.append(element)
-        self._open_steps[element.index] = element
+        self._open(StepElement(self._key("step"), step if is_number(step) else self._step_starts))
 
     def _step_finish(self, part: JSONObject) -> None:
         number = part.get("step")
@@ -289,14 +318,7 @@ class Turn(Buckets):
         if is_number(part.get("costUsd")):
             step["costUsd"] = part["costUsd"]
         self.steps.append(step)
-        element = self._open_steps.pop(step["step"], None)
-        if element is not None:
-            element.usage = step["usage"]
-            element.finish_reason = step["finishReason"]
-            element.model_id = step.get("modelId")
-            element.cost_usd = step.get("costUsd")
-            element.is_open = False
-            element.version += 1
+        self.close_step(step)
 
     def _start(self, part: JSONObject) -> None:
         message_id = part.get("messageId")
@@ -327,7 +349,7 @@ class Turn(Buckets):
         self, bucket: list[JSONObject], kind: Literal["compaction", "handoff", "guardrail"], part: JSONObject
     ) -> None:
         bucket.append(part)
-        self.elements.append(NoticeElement(self._key(kind), kind, part))
+        self.adopt(NoticeElement(self._key(kind), kind, part))
 
     def _key(self, kind: str) -> str:
         return f"{kind}-{len(self.elements)}"
@@ -335,15 +357,13 @@ class Turn(Buckets):
     def _open_tool(self, identity: JSONObject) -> ToolElement:
         element = ToolElement(self._key("tool"), identity)
         self._open(element)
-        self._live.append(element)
         return element
 
     def _open(self, element: Element) -> None:
         """Add to the ordered parts: whatever was streaming is complete now."""
         self._seal_tail()
-        self._ending = None
-        self.elements.append(element)
-        self.ordered_count += 1
+        self.ending = None
+        self.adopt(element)
 
     def _seal_tail(self) -> None:
         for tail in (self._text_tail, self._reasoning_tail):
@@ -364,8 +384,8 @@ class Turn(Buckets):
                 if isinstance(element, SubAgentElement):
                     element.turn._close("finished" if ending == "finished" else "cut")
         self._live = []
-        if ending != "cut" or self._ending is None:
-            self._ending = ending
+        if ending != "cut" or self.ending is None:
+            self.ending = ending
 
 
 def _payload(value: JSON) -> str | bool | None:
