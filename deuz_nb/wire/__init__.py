@@ -1,1 +1,1 @@
-"""The Deuz UI wire: frames, versions, transcripts."""
+"""The Deuz UI wire, pure: parts to frames, bytes to records, transcripts."""
