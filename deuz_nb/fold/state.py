@@ -49,11 +49,9 @@ def turn_of(state: JSONObject) -> Turn:
     tools = turn.tools
     tools.was_asked = "toolCalls" in message
     for request in state["approvals"]:
-        tools.ask({"type": "tool-approval-request", **request})
+        tools.queue(request)
     tools.server_results = list(state["serverResults"])
     turn.agent_fold = AgentFold(state.get("agent"))
-    # Asking again counted the requests' misfits again.
-    tools.misfits = 0
     turn.misfits = state.get("malformed", 0)
     if turn.usage is not None or turn.error is not None:
         is_streaming = any(isinstance(e, TextElement | ReasoningElement) and e.is_open for e in turn.elements)

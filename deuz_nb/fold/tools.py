@@ -115,8 +115,7 @@ class ToolCards:
         """An approval is wanted.  One request is queued once; a finished call is not asked about again."""
         self.was_asked = True
         self._check(part, "approvalId", "toolCallId")
-        call_id = _id_of(part)
-        card = self._by_id.get(call_id)
+        card = self._by_id.get(_id_of(part))
         if card is not None and card.state == "result":
             return
         request = pick(part, "approvalId", "toolCallId", "toolName", "input")
@@ -124,15 +123,22 @@ class ToolCards:
             request["token"] = part["token"]
         if segments(part.get("agentPath")) is not None:
             request["agentPath"] = part["agentPath"]
-        approval_id = part.get("approvalId")
+        if card is not None:
+            card.state = "approval-requested"
+            card.version += 1
+        self.queue(request)
+
+    def queue(self, request: JSONObject) -> None:
+        """Queue a request, or put it in the place of the same one; a card that waits for it shows it."""
+        call_id = _id_of(request)
+        approval_id = request.get("approvalId")
         key = approval_id if isinstance(approval_id, str) else ("unnamed", call_id)
         if key not in self._approvals:
             self._asked_by_call.setdefault(call_id, []).append(key)
         self._approvals[key] = request
-        if card is not None:
-            card.state = "approval-requested"
+        card = self._by_id.get(call_id)
+        if card is not None and card.state == "approval-requested":
             card.approval = request
-            card.version += 1
 
     def add(self, card: ToolElement) -> None:
         """Take a card: a new one, or one that an earlier turn had."""
