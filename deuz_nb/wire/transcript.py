@@ -27,7 +27,6 @@ __all__ = ["Recorded", "Transcript", "transcript_bytes", "transcript_from_bytes"
 _TIME: Final = re.compile(rb"(?:\A|(?<=[\r\n])): t=(\d{1,15}(?:\.\d{1,9})?)(?=[\r\n])")
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _FIELDS: Final = frozenset({"data", "event", "id", "retry"})
-_TERMINAL: Final = frozenset({"finish", "error"})
 
 
 class Recorded(Protocol):
@@ -147,7 +146,7 @@ def _framed(
             frames = framer.parts([cast("StreamPart", part)])
         time_ms = times[number] if times is not None and number < len(times) else None
         pieces += [_time_line(time_ms) + frame.data for frame in frames]
-    if any(_type_of(part) in _TERMINAL for part in parts):
+    if any(_type_of(part) in ("finish", "error") for part in parts):
         pieces += [frame.data for frame in framer.close()]
     return b"".join(pieces)
 
