@@ -185,8 +185,8 @@ KINDS = [
     "x",
 ]
 MEMBERS = [
-    "phase", "modelSteps", "attempt", "index", "value", "toolCallId", "toolName", "modelStep", "display", "error",
-    "status", "feedback", "accounting", "limits", "text", "usage", "output",
+    "phase", "modelSteps", "attempt", "index", "value", "toolCallId", "toolName", "modelStep", "display",
+    "error", "status", "feedback", "accounting", "limits", "text", "usage", "output",
     "pendingApprovals", "reason", "refused", "verification",
 ]  # fmt: skip
 FRAMES = st.builds(
