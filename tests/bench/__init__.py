@@ -1,1 +1,1 @@
-"""Tests."""
+"""Benchmarks: how fast we are beside others.  See harness.py."""
