@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -126,3 +127,52 @@ def test_the_warning_says_how_many_frames_are_missing() -> None:
         "1 frame was not a JSON object and left out: parts of this stream are missing",
         "3 frames were not a JSON object and left out: parts of this stream are missing",
     ]
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        b'id: 1\ndata: {"type":"text-delta","text":"a b"}\n\n',
+        b'id: 2\ndata: {"type":"text-delta","text":""}\n\n',
+        'id: 3\ndata: {"type":"text-delta","text":"東🗼\u2028"}\n\n'.encode(),
+        b'id: 4\ndata: {"type":"text-delta","text":"q\\"\\n"}\n\n',
+        b'id: 5\ndata: {"type":"text-delta","text":"x","signature":"s"}\n\n',
+        b'id: 6\ndata: {"type":"cost","costUsd":0.5}\n\n',
+        b"id: 7\ndata: {broken\n\n",
+        b"id: 8\ndata: \n\n",
+        b"id: 99999999999999999\ndata: {}\n\n",
+        b'id: 9\r\ndata: {"type":"text-delta","text":"crlf"}\r\n\r\n',
+        b'id: 10\rdata: {"type":"text-delta","text":"cr"}\r\r',
+        b'data: {"type":"data-x"}\n\n',
+        b'event: e\ndata: {"type":"named"}\n\n',
+        b'id: 11\ndata: {"type":\ndata: "two"}\n\n',
+        b'id: 12\ndata: {"type":"text-delta","text":"\xff\xc3"}\n\n',
+        b": ping\n\n",
+        b": t=1\n",
+        b"id: 13\n",
+        b"\n",
+        b"\n\n",
+        b"\r",
+        b"x",
+        b"\xef\xbb\xbf",
+        b"id: 14\ndata: [DONE]\n\n",
+    ]
+)
+
+
+@given(
+    st.lists(FRAGMENTS, max_size=30).map(b"".join), st.lists(st.integers(0, 1500), max_size=6), st.booleans()
+)
+def test_any_cut_reads_what_single_bytes_read(data: bytes, cuts: list[int], is_long: bool) -> None:
+    if is_long:
+        data += b'id: 1\ndata: {"type":"text-delta","text":"long"}\n\n' * 900 + data
+    plain = Reader()
+    expected = [r for n in range(len(data)) for r in plain.receive(data[n : n + 1])] + plain.close()
+    reader = Reader()
+    bounds = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
+    records = [r for begin, end in pairwise(bounds) for r in reader.receive(data[begin:end])] + reader.close()
+    assert records == expected
+    assert (reader.is_done, reader.is_versioned, reader.malformed) == (
+        plain.is_done,
+        plain.is_versioned,
+        plain.malformed,
+    )

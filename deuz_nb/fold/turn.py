@@ -98,29 +98,30 @@ class Turn(Buckets):
 
     def apply(self, part: JSON) -> None:
         """Fold one UI part."""
-        self.version += 1
-        if not is_object(part):
-            self.misfits += 1
-            return
-        kind = part.get("type")
-        if kind == "text-delta":
-            tail = self._text_tail
-            text = part.get("text")
-            if tail is not None and len(part) == 2 and type(text) is str:
-                tail.append(text)
-                tail.version += 1
-            else:
-                self._text(part)
-        elif isinstance(kind, str):
-            self._apply_other(kind, part)
-        else:
-            self.misfits += 1
+        self.apply_all((part,))
 
     def apply_all(self, parts: Iterable[JSON]) -> None:
         """Fold many UI parts."""
-        apply = self.apply
         for part in parts:
-            apply(part)
+            self.version += 1
+            form = part.__class__
+            kind = part.get("type") if form is dict or issubclass(form, dict) else None
+            if kind == "text-delta":
+                tail = self._text_tail
+                text = part.get("text")
+                if tail is None or len(part) != 2 or type(text) is not str:
+                    self._text(part)
+                    continue
+                # The commonest part by far: plain text that goes on.
+                if text.isascii() and not tail.held:
+                    tail.pieces.append(text)
+                else:
+                    tail.append(text)
+                tail.version += 1
+            elif isinstance(kind, str):
+                self._apply_other(kind, part)
+            else:
+                self.misfits += 1
 
     def seal(self) -> None:
         """No more parts will come; without finish or error the turn is cut off."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Final, NamedTuple, cast
 
 from deuz_nb.jsontext import loads
@@ -14,9 +16,18 @@ from deuz_nb.sse import Decoder, Event
 __all__ = ["DONE", "Reader", "Record", "http_error_part", "malformed_warning"]
 
 DONE: Final = "[DONE]"
-_TEXT_HEAD: Final = '{"type":"text-delta","text":"'
-_TEXT_TAIL: Final = '"}'
-_SHORTEST: Final = len(_TEXT_HEAD) + len(_TEXT_TAIL)
+_SMALL: Final = 2048
+_LARGE: Final = 32 * 1024
+_LONGEST_ID: Final = 16
+
+_usual_frames: Final = re.compile(
+    r'^id: ([0-9]{1,16})\ndata: (\{"type":"text-delta","text":"([^"\\\x00-\x1f]*)"\}|[^\n]*)\n\n',
+    re.MULTILINE,
+).findall
+"""Numbered frames of one data line as (id, data, text); text is empty unless JSON spells it as it is."""
+
+# NamedTuple's own constructor costs twice as much.
+_new = cast("_New", tuple.__new__)  # pyright: ignore[reportUnknownMemberType] - tuple of anything
 
 
 class Record(NamedTuple):
@@ -25,6 +36,9 @@ class Record(NamedTuple):
     seq: int | None
     raw: str
     part: UIPart
+
+
+_New = Callable[[type[Record], tuple[int | None, str, UIPart]], Record]
 
 
 class Reader:
@@ -39,54 +53,94 @@ class Reader:
         self.is_versioned = False
         self.malformed = 0
         self._decoder = Decoder()
+        # The decoder waits for a new event, of which `_tail` is the beginning.
+        self._is_at_rest = False
+        self._tail = b""
 
     def receive(self, data: bytes) -> list[Record]:
         """The records that `data` completes."""
-        return self._records(self._decoder.receive(data))
+        if self._tail:
+            data = self._tail + data
+            self._tail = b""
+        if not self._is_at_rest or data[-2:] != b"\n\n" or len(data) > _LARGE or 13 in data:
+            return self._receive_odd(data)
+        text = data.decode("utf-8", "replace")
+        found = _usual_frames(text)
+        # Every line end belongs to a frame that begins at a line: then nothing is left over.
+        if 3 * len(found) != text.count("\n"):
+            return self._decoded(data)
+        records: list[Record] = []
+        self.is_versioned = True
+        for seq, raw, plain in found:
+            if plain:
+                records.append(_new(Record, (int(seq), raw, {"type": "text-delta", "text": plain})))
+            elif self._add(records, int(seq), raw):
+                break
+        return records
 
     def close(self) -> list[Record]:
         """The records that the end of the body completes."""
-        return self._records(self._decoder.close())
+        if self.is_done:
+            return []
+        tail, self._tail = self._tail, b""
+        return self._decoded(tail) + self._records(self._decoder.close())
+
+    def _receive_odd(self, data: bytes) -> list[Record]:
+        """Cut at blank lines, so that most of the data can be read as whole frames."""
+        if self.is_done or not data:
+            return []
+        if 13 in data:
+            return self._decoded(data)
+        records: list[Record] = []
+        begin = 0
+        if not self._is_at_rest:
+            begin = data.find(b"\n\n") + 2
+            if begin < 3:
+                return self._decoded(data)
+            records = self._decoded(data[:begin])
+        while begin < len(data) and not self.is_done:
+            end = data.rfind(b"\n\n", begin, begin + _LARGE) + 2
+            if end == 1:
+                rest = data[begin:]
+                # A long beginning is the decoder's: to join it with every chunk would be quadratic.
+                if len(rest) > _SMALL:
+                    return records + self._decoded(rest)
+                self._tail = rest
+                break
+            records += self.receive(data[begin:end])
+            begin = end
+        return records
+
+    def _decoded(self, data: bytes) -> list[Record]:
+        self._is_at_rest = len(data) > 2 and data[-2:] == b"\n\n" and 13 not in data
+        return self._records(self._decoder.receive(data))
 
     def _records(self, events: list[Event]) -> list[Record]:
         records: list[Record] = []
-        for event in events:
-            if self.is_done:
-                break
-            data = event.data
-            seq = _seq_of(event.id) if event.own_id else None
+        for _, raw, event_id, own_id in events:
+            seq = None
+            if own_id and event_id and event_id.isdecimal() and event_id.isascii():
+                seq = int(event_id) if len(event_id) <= _LONGEST_ID else None
             if seq is not None:
                 self.is_versioned = True
-            if data == DONE:
-                self.is_done = True
+            if self._add(records, seq, raw):
                 break
-            part = _part_of(data)
-            if part is None:
-                self.malformed += 1
-            else:
-                records.append(Record(seq, data, part))
         return records
 
-
-def _seq_of(event_id: str | None) -> int | None:
-    """The id as a sequence number; None unless it is a plain non-negative integer."""
-    if event_id is None or not event_id.isascii() or not event_id.isdigit() or len(event_id) > 16:
-        return None
-    return int(event_id)
-
-
-def _part_of(data: str) -> UIPart | None:
-    if data.startswith(_TEXT_HEAD) and data.endswith(_TEXT_TAIL):
-        text = data[len(_TEXT_HEAD) : -len(_TEXT_TAIL)]
-        # Printable, without quote and backslash: the JSON text is the string itself.  The length tells a
-        # text whose closing quote is there from one whose opening quote would count twice.
-        if len(data) >= _SHORTEST and text.isprintable() and '"' not in text and "\\" not in text:
-            return {"type": "text-delta", "text": text}
-    try:
-        part: JSON = loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return cast("UIPart", part) if isinstance(part, dict) else None
+    def _add(self, records: list[Record], seq: int | None, raw: str) -> bool:
+        """Add the frame's record, if its data is a JSON object; True when it is the end mark."""
+        try:
+            part: JSON = loads(raw)
+        except (ValueError, RecursionError):
+            part = None
+        if isinstance(part, dict):
+            records.append(_new(Record, (seq, raw, cast("UIPart", part))))
+        elif raw == DONE:
+            self.is_done = True
+            self._is_at_rest = False
+        else:
+            self.malformed += 1
+        return self.is_done
 
 
 def malformed_warning(count: int) -> CallWarning:
