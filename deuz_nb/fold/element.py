@@ -104,7 +104,7 @@ class ToolElement:
         self.version = 1
         self.is_open = True
         self.identity = identity
-        self.arguments = Pieces()
+        self.arguments: Pieces | None = None
         self.input: JSON = None
         self.has_input = False
         self.is_called = False
@@ -135,12 +135,18 @@ class ToolElement:
     @property
     def input_pieces(self) -> list[str]:
         """The argument text so far, in pieces; empty once the whole input is known."""
-        return self.arguments.pieces
+        return [] if self.arguments is None else self.arguments.pieces
 
     @property
     def input_text(self) -> str:
         """The argument text so far; empty once the whole input is known."""
-        return self.arguments.text
+        return "" if self.arguments is None else self.arguments.text
+
+    def grow_input(self, text: str) -> None:
+        """Add a fragment of the argument text."""
+        if self.arguments is None:
+            self.arguments = Pieces()
+        self.arguments.append(text)
 
 
 class DataElement:

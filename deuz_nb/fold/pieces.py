@@ -38,11 +38,6 @@ class Pieces:
             self.held = ""
             self.pieces.append("\ufffd")
 
-    def clear(self) -> None:
-        """Start again with nothing."""
-        self.pieces = []
-        self.held = ""
-
     @property
     def text(self) -> str:
         """The pieces as one string."""

@@ -111,7 +111,8 @@ def _card(key: str, found: JSONObject) -> ToolElement:
     card = ToolElement(key, {k: found[k] for k in ("toolCallId", "toolName") if k in found})
     card.has_input = card.is_called = "input" in found
     card.input = found.get("input")
-    card.arguments.append(found.get("inputText", ""))
+    if "inputText" in found:
+        card.grow_input(found["inputText"])
     card.state = found["state"]
     card.is_open = card.state != "result"
     card.run_state = found.get("runState")

@@ -56,7 +56,7 @@ class ToolCards:
             return
         card = self._card(part)
         if not card.is_called:
-            card.arguments.append(delta)
+            card.grow_input(delta)
         self._name(card, part)
 
     def call(self, part: JSONObject) -> None:
@@ -70,7 +70,7 @@ class ToolCards:
             card.input = part["input"]
             card.has_input = True
         card.is_called = True
-        card.arguments.clear()
+        card.arguments = None
         if is_object(part.get("providerMetadata")):
             card.provider_metadata = part["providerMetadata"]
         self._display(card, part)
@@ -163,5 +163,7 @@ class ToolCards:
             card.display = part["display"]
 
     def _check(self, part: JSONObject, *names: str) -> None:
-        if not all(isinstance(part.get(name), str) for name in names):
-            self.misfits += 1
+        for name in names:
+            if not isinstance(part.get(name), str):
+                self.misfits += 1
+                return
