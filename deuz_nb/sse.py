@@ -8,16 +8,17 @@ it comes), and an event tells whether its id was its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, Final, NamedTuple, cast
 
-__all__ = ["Comment", "Decoder", "Event"]
+__all__ = ["Decoder", "Event"]
 
 _BOM: Final = b"\xef\xbb\xbf"
-_SLICE: Final = 32 * 1024
-"""Larger input is read in slices: what is parsed then still lies in the processor's cache."""
-_RETRY_DIGITS: Final = 15
 _BOM_EXPECTED: Final = 1
 _LF_EXPECTED: Final = 2
+_SLICE: Final = 32 * 1024
+"""Larger input is read in slices: what is parsed then still lies in the processor's cache."""
+_LONGEST_RETRY: Final = 15
 
 
 class Event(NamedTuple):
@@ -33,17 +34,10 @@ class Event(NamedTuple):
     own_id: bool
 
 
-class Comment(NamedTuple):
-    """The text of a comment line, and the number (from 0) of the event that comes after it."""
+_New = Callable[[type[Event], tuple[str | None, str, str | None, bool]], Event]
 
-    before: int
-    text: str
-
-
-# `Event(...)` itself is a Python call; the tuple constructor costs a third of it.
-_new: Final = cast(
-    "Callable[[type[Event], tuple[str | None, str, str | None, bool]], Event]", cast("Any", tuple).__new__
-)
+# `Event(...)` is a Python call; the tuple constructor beneath it costs a third of that.
+_new: Final[_New] = cast("Any", tuple).__new__
 
 
 class Decoder:
@@ -52,38 +46,20 @@ class Decoder:
     `receive` returns the events that the chunk completed; `close` those the end of the stream completes.
     """
 
-    __slots__ = (
-        "_comments",
-        "_count",
-        "_expects",
-        "_id",
-        "_keep_comments",
-        "_pending",
-        "_pieces",
-        "_retry_ms",
-    )
+    __slots__ = ("_expects", "_head", "_id", "_pieces", "_retry_ms")
 
-    def __init__(self, *, keep_comments: bool = False) -> None:
-        """`keep_comments` collects comment lines in `comments`; otherwise they are dropped."""
+    def __init__(self) -> None:
         # The unfinished rest stays a list of pieces: joining it per chunk would be quadratic on long lines.
         self._pieces: list[bytes] = []
         self._id: str | None = None
         self._retry_ms: int | None = None
-        self._keep_comments = keep_comments
-        self._comments: list[Comment] = []
-        self._count = 0
         self._expects = _BOM_EXPECTED
-        self._pending: bytes = b""
+        self._head: bytes = b""
 
     @property
     def retry_ms(self) -> int | None:
         """The last reconnection time the stream asked for, None before any."""
         return self._retry_ms
-
-    @property
-    def comments(self) -> list[Comment]:
-        """The comments so far, in order; clear the list to let go of them.  Empty unless kept."""
-        return self._comments
 
     def receive(self, data: bytes) -> list[Event]:
         """The events that `data` completes, in order."""
@@ -95,30 +71,48 @@ class Decoder:
             return []
         if len(data) > _SLICE:
             return self._receive_slices(data)
+        region, has_blank, rest = data.rpartition(b"\n\n")
         pieces = self._pieces
-        end = data.rfind(b"\n\n") + 2
-        # Without a blank line of its own the chunk may still hold the second half of one.
-        if end == 1 and (data[0] != 10 or not pieces or pieces[-1][-1] != 10):
-            pieces.append(data)
-            return []
-        if end == len(data):
-            region = data
-            rest: list[bytes] = []
-        else:
-            region = data[:end]
-            rest = [data[end:]]
+        if not has_blank:
+            if data[0] != 10 or not pieces or pieces[-1][-1] != 10:
+                pieces.append(data)
+                return []
+            # The blank line straddles the chunks.
+            pieces[-1] = pieces[-1][:-1]
+            rest = data[1:]
         if pieces:
-            pieces.append(region)
-            region = b"".join(pieces)
-        self._pieces = rest
-        return self._region(region.decode("utf-8", "replace"))
+            if len(pieces) == 1:
+                region = pieces[0] + region
+            else:
+                pieces.append(region)
+                region = b"".join(pieces)
+        self._pieces = [rest] if rest else []
+        try:
+            text = region.decode()
+        except UnicodeDecodeError:
+            text = region.decode("utf-8", "replace")
+        newlines = text.count("\n")
+        if newlines > 1:
+            return self._frames(text, newlines)
+        if not newlines:
+            if text[:6] == "data: ":
+                return [_new(Event, (None, text[6:], self._id, False))]
+            return self._lines(text)
+        head, has_data, value = text.partition("\ndata: ")
+        if has_data:
+            if head[:4] == "id: " and "\0" not in head:
+                self._id = head = head[4:]
+                return [_new(Event, (None, value, head, True))]
+            if head[:7] == "event: ":
+                return [_new(Event, (head[7:] or None, value, self._id, False))]
+        return self._lines(text)
 
     def close(self) -> list[Event]:
         """The events that the end of the stream completes: the last one may lack its blank line."""
-        rest = b"".join(self._pieces) + self._pending
+        rest = self._head + b"".join(self._pieces)
         self._pieces = []
-        self._pending = b""
-        return self._lines(rest.decode("utf-8", "replace") + "\n\n") if rest else []
+        self._head = b""
+        return self._lines(rest.decode("utf-8", "replace")) if rest else []
 
     def _receive_slices(self, data: bytes) -> list[Event]:
         events: list[Event] = []
@@ -131,11 +125,11 @@ class Decoder:
         if not data:
             return data
         if self._expects == _BOM_EXPECTED:
-            data = self._pending + data
-            if len(data) < 3 and _BOM.startswith(data):
-                self._pending = data
+            data = self._head + data
+            if len(data) < len(_BOM) and _BOM.startswith(data):
+                self._head = data
                 return b""
-            self._pending = b""
+            self._head = b""
             data = data.removeprefix(_BOM)
         elif self._expects == _LF_EXPECTED:
             data = data.removeprefix(b"\n")
@@ -145,51 +139,52 @@ class Decoder:
         self._expects = _LF_EXPECTED if data[-1] == 13 else 0
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
-    def _region(self, text: str) -> list[Event]:
-        """The events of `text`, which ends with a blank line.
+    def _frames(self, text: str, newlines: int) -> list[Event]:
+        """The events of `text`, frames joined by blank lines; those of one usual shape are split as a whole.
 
-        A region made of frames of one usual shape is split as a whole; the newline count proves the shape.
+        The number of line ends proves the shape: none may be left for a line that is not looked at.
         """
-        first = text[0]
-        newlines = text.count("\n")
-        try:
-            if first == "i" and text.startswith("id: ") and "\0" not in text:
-                frames = text[4:-2].split("\n\nid: ")
-                if newlines == 3 * len(frames):
-                    events = [
-                        _new(Event, (None, data, id_, True))
-                        for id_, data in [frame.split("\ndata: ") for frame in frames]
-                    ]
+        if text.startswith("data: "):
+            frames = text.split("\n\ndata: ")
+            frames[0] = frames[0][6:]
+            if newlines == 2 * len(frames) - 2:
+                id_ = self._id
+                return [_new(Event, (None, data, id_, False)) for data in frames]
+        elif text.startswith("id: "):
+            frames = text.split("\n\nid: ")
+            frames[0] = frames[0][4:]
+            if newlines == 3 * len(frames) - 2 and "\0" not in text:
+                events = [
+                    _new(Event, (None, data, id_, True))
+                    for id_, has_data, data in map(str.partition, frames, repeat("\ndata: "))
+                    if has_data
+                ]
+                if len(events) == len(frames):
                     self._id = events[-1][2]
-                    self._count += len(events)
                     return events
-            elif first == "d" and text.startswith("data: "):
-                frames = text[6:-2].split("\n\ndata: ")
-                if newlines == 2 * len(frames):
-                    id_ = self._id
-                    self._count += len(frames)
-                    return [_new(Event, (None, data, id_, False)) for data in frames]
-            elif first == "e" and text.startswith("event: "):
-                frames = text[7:-2].split("\n\nevent: ")
-                if newlines == 3 * len(frames):
-                    id_ = self._id
-                    events = [
-                        _new(Event, (name or None, data, id_, False))
-                        for name, data in [frame.split("\ndata: ") for frame in frames]
-                    ]
-                    self._count += len(events)
+        elif text.startswith("event: "):
+            frames = text.split("\n\nevent: ")
+            frames[0] = frames[0][7:]
+            if newlines == 3 * len(frames) - 2:
+                id_ = self._id
+                events = [
+                    _new(Event, (name or None, data, id_, False))
+                    for name, has_data, data in map(str.partition, frames, repeat("\ndata: "))
+                    if has_data
+                ]
+                if len(events) == len(frames):
                     return events
-        except ValueError:
-            pass  # a frame of another shape did not unpack
         return self._lines(text)
 
     def _lines(self, text: str) -> list[Event]:
-        """The events of `text`, read line by line; it ends with a blank line."""
+        """The events of `text`, read line by line; a blank line is understood at its end."""
         events: list[Event] = []
         name: str | None = None
         data: list[str] = []
         own_id = False
-        for line in text.split("\n"):
+        lines = text.split("\n")
+        lines.append("")
+        for line in lines:
             if not line:
                 if data:
                     events.append(Event(name or None, "\n".join(data), self._id, own_id))
@@ -206,10 +201,6 @@ class Decoder:
                 if "\0" not in value:
                     self._id = value
                     own_id = True
-            elif field == "retry":
-                if value.isascii() and value.isdigit() and len(value) <= _RETRY_DIGITS:
-                    self._retry_ms = int(value)
-            elif not field and self._keep_comments:
-                self._comments.append(Comment(self._count + len(events), value))
-        self._count += len(events)
+            elif field == "retry" and value.isascii() and value.isdigit() and len(value) <= _LONGEST_RETRY:
+                self._retry_ms = int(value)
         return events

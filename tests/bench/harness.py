@@ -12,9 +12,10 @@ How to add a benchmark: write `tests/bench/bench_<name>.py` with
             at_least=2.3,                               # time of the best (fastest) peer / our time
         )
 
-The ratio is peer time over our time.  `against` names the one peer the goal is about, else it is the
-fastest.  `at_most=x` turns the goal round: our time / peer time must not exceed x.  A goal that is no
-ratio of times (bytes, counts) is a `Figure(goal, name, value, at_least= or at_most=)`.
+The ratio is peer time over our time, the median over rounds in which each ran once.  `against` names the
+one peer the goal is about, else it is the fastest.  `at_most=x` turns the goal round: our time over peer
+time must not exceed x.  A goal that is no ratio of times (bytes, counts) is a
+`Figure(goal, name, value, at_least= or at_most=)`.
 
 `python -m tests.bench` runs all modules, `python -m tests.bench sse import` the named ones, and a name
 with a dot (`sse.G3`) only the cases of one goal.  Exit status 1 when a goal is missed.
@@ -43,7 +44,7 @@ class Case:
     at_least: float | None = None
     at_most: float | None = None
     against: str | None = None
-    rounds: int = 7
+    rounds: int = 9
     clock: Callable[[], float] = field(default=time.process_time)
 
 
@@ -72,18 +73,22 @@ class Row:
 
 
 def measure(case: Case) -> Row:
-    """The row of `case`: medians of interleaved runs."""
+    """The row of `case`: medians over rounds of the ratio within a round, so that a slow moment hits both."""
     missing = sorted(name for name, run in case.peers.items() if run is None)
-    runs = {"ours": case.ours} | {name: run for name, run in case.peers.items() if run is not None}
-    medians = _medians(runs, case.rounds, case.clock)
-    ours = medians.pop("ours")
-    detail = [f"ours {_seconds(ours)}"]
-    detail += [f"{name} {median / ours:.2f}x" for name, median in sorted(medians.items(), key=lambda m: m[1])]
+    peers = {name: run for name, run in case.peers.items() if run is not None}
+    times = _times({"ours": case.ours} | peers, case.rounds, case.clock)
+    ours = times["ours"]
+    ratios = {
+        name: statistics.median([other / own for other, own in zip(times[name], ours, strict=True)])
+        for name in peers
+    }
+    detail = [f"ours {_seconds(statistics.median(ours))}"]
+    detail += [f"{name} {ratio:.2f}x" for name, ratio in sorted(ratios.items(), key=lambda item: item[1])]
     detail += [f"{name} not installed" for name in missing]
-    rival = case.against if case.against is not None else min(medians, key=medians.__getitem__, default=None)
-    if rival is None or rival not in medians:
+    rival = case.against if case.against is not None else min(ratios, key=ratios.__getitem__, default=None)
+    if rival is None or rival not in ratios:
         return Row(case.goal, case.name, "-", _limit(case), None, ", ".join(detail))
-    value = ours / medians[rival] if case.at_most is not None else medians[rival] / ours
+    value = 1 / ratios[rival] if case.at_most is not None else ratios[rival]
     return Row(case.goal, case.name, f"{value:.2f}x", _limit(case), _is_met(case, value), ", ".join(detail))
 
 
@@ -100,18 +105,16 @@ def rows(cases: Iterable[Case | Figure], goal: str | None = None) -> Iterable[Ro
             yield measure(case) if isinstance(case, Case) else judge(case)
 
 
-def _medians(
+def _times(
     runs: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float]
-) -> dict[str, float]:
+) -> dict[str, list[float]]:
+    """Seconds per run, one entry per round."""
     times: dict[str, list[float]] = {name: [] for name in runs}
-    repeats: dict[str, int] = {}
-    for name, run in runs.items():
-        took = _time(run, 1, clock)
-        repeats[name] = max(1, int(MIN_RUN_S / max(took, 1e-6)))
+    repeats = {name: max(1, int(MIN_RUN_S / max(_time(run, 1, clock), 1e-6))) for name, run in runs.items()}
     for _ in range(rounds):
         for name, run in runs.items():
             times[name].append(_time(run, repeats[name], clock) / repeats[name])
-    return {name: statistics.median(taken) for name, taken in times.items()}
+    return times
 
 
 def _time(run: Callable[[], object], repeats: int, clock: Callable[[], float]) -> float:
