@@ -91,15 +91,14 @@ class Decoder:
             text = region.decode()
         except UnicodeDecodeError:
             text = region.decode("utf-8", "replace")
-        newlines = text.count("\n")
-        if newlines > 1:
-            return self._frames(text, newlines)
-        if not newlines:
+        if "\n" not in text:
             if text[:6] == "data: ":
                 return [_new(Event, (None, text[6:], self._id, False))]
             return self._lines(text)
         head, has_data, value = text.partition("\ndata: ")
         if has_data:
+            if "\n" in value or "\n" in head:
+                return self._frames(text)
             if head[:4] == "id: " and "\0" not in head:
                 self._id = head = head[4:]
                 return [_new(Event, (None, value, head, True))]
@@ -139,11 +138,12 @@ class Decoder:
         self._expects = _LF_EXPECTED if data[-1] == 13 else 0
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
-    def _frames(self, text: str, newlines: int) -> list[Event]:
+    def _frames(self, text: str) -> list[Event]:
         """The events of `text`, frames joined by blank lines; those of one usual shape are split as a whole.
 
         The number of line ends proves the shape: none may be left for a line that is not looked at.
         """
+        newlines = text.count("\n")
         if text.startswith("data: "):
             frames = text.split("\n\ndata: ")
             frames[0] = frames[0][6:]
