@@ -107,9 +107,10 @@ _SCHEME: Final = r"(?:basic|bearer|token|api-?key|key|digest|negotiate|ntlm|oaut
 
 _ALREADY: Final = re.compile(rf"(?:{_SCHEME}[ \t]+)?\*{{4}}.{{0,{_SHOWN}}}[.:!?]*", _ANY_CASE)
 
-# The forms of keys come before the names, so that a named key keeps what its own form shows.  Every pattern
-# begins where a fixed text stands and repeats one class of characters, possessively where it could look
-# back: no text makes it slow.
+# The order is part of the rule.  Keys of the first three forms are masked before bearer tokens, so the word
+# before such a key stays; forms come before names, so a named key keeps what its own form shows.  Every
+# pattern begins where a fixed text stands and repeats one class of characters, possessively where it could
+# look back: no text makes it slow.
 _RULES: Final = (
     _rule(
         "private key",
@@ -120,6 +121,7 @@ _RULES: Final = (
     _rule("sk-ant-", r"sk-ant-[\w-]+", _tail),
     _rule("sk-", r"sk-[\w-]{8,}", _sk),
     _rule("aiza", r"AIza[\w-]{10,}", _tail),
+    _rule("bearer", rf"bearer(?:{_WS}++:?+|:){_WS}*+({_TOKEN})", _bearer, _ANY_CASE),
     _rule("eyj", r"(?:(?<![\w-])|(?<=\\[bfnrt]))eyJ[\w-]{5,}+\.[\w-]++(?:\.[\w-]*+){0,3}", _form),
     _rule(
         "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_|glpat-",
@@ -133,7 +135,6 @@ _RULES: Final = (
     _rule("hooks.slack.com/", r"(?<=hooks\.slack\.com/)\w+/[\w/]+", _form),
     _rule("k_live_|k_test_|whsec_", r"(?:[a-z]k_(?:live|test)|whsec)_\w{8,}", _form),
     _rule("akia|asia|aida|aroa|abia|acca", _START + r"A(?:KIA|SIA|IDA|ROA|BIA|CCA)[A-Z0-9]{16,}", _form),
-    _rule("bearer", rf"bearer(?:{_WS}++:?+|:){_WS}*+({_TOKEN})", _bearer, _ANY_CASE),
     _rule("basic", r"basic[ \t:]++([\w+/-]{6,}={0,2})", _basic, _ANY_CASE),
     _rule(
         "://",

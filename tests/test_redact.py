@@ -49,6 +49,7 @@ CASES: dict[str, tuple[str, str]] = {
     "bearer:": ("Bearer:abcdefgh1234 Bearerabcdefgh", "****1234 Bearerabcdefgh"),
     "bearer in json": ('{"Authorization":"Bearer abcdefgh1234"}', '{"Authorization":"****1234"}'),
     "bearer with a known key": ("Bearer sk-" + "0123456789abcdefXYZ9", "Bearer ****XYZ9"),
+    "bearer with another key": ("bearer eyJ" + "hbGciOi.JIUzI1.NiJ9 Bearer ghp_" + ABC, "****NiJ9 ****wxyz"),
     "side by side": (
         "sk-ant-" + "aaaabbbb,AIza" + "SyA1b2C3d4E5;" + "sk-ant-" + "cccc",
         "****bbbb,****d4E5;****cccc",
