@@ -10,17 +10,34 @@ from deuz_nb.parts.message import Message
 from deuz_nb.parts.stream import CallWarning
 from deuz_nb.parts.usage import JSONObject
 
-__all__ = ["Call", "Capabilities", "Effort", "Model", "ProviderRequest", "ToolChoice", "ToolSpec", "Wire"]
+__all__ = [
+    "Call",
+    "Capabilities",
+    "Effort",
+    "Model",
+    "ProviderRequest",
+    "Thinking",
+    "ToolChoice",
+    "ToolSpec",
+    "Wire",
+]
 
 Wire = Literal["anthropic", "openai-chat", "openai-responses", "google"]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+Thinking = Literal["adaptive", "budget", "level", "switch"]
+"""How thinking is asked for beside an effort word: Anthropic's or Gemini's kinds, or an on/off switch."""
 ToolChoice = Literal["auto", "required", "none"] | str
 """How tools may be chosen; any other string is the name of the one tool that must be called."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model takes; conservative where it is not known."""
+    """What a model takes; conservative where it is not known.
+
+    `efforts` are the words it takes for its effort, weakest first and without "none"; `thinking_off` is the
+    wire's word that switches thinking off, None when it cannot be.  `prompt_caching` means a lifetime can be
+    asked for: most hosts cache without being asked.
+    """
 
     tools: bool = True
     parallel_tools: bool = True
@@ -32,11 +49,26 @@ class Capabilities:
     stop_sequences: bool = True
     temperature: bool = True
     stream_usage: bool = True
+    efforts: tuple[Effort, ...] = ()
+    thinking: Thinking | None = None
+    thinks_by_default: bool = False
+    thinking_off: str | None = None
+    sampling_while_thinking: bool = True
+    forced_tools: bool = True
+    forced_tools_while_thinking: bool = True
+    structured_output_with_tools: bool = True
+    json_mode: bool = False
+    inline_system: bool = False
+    max_output_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model at one host, and how to talk to it."""
+    """One model at one host, and how to talk to it.
+
+    `options` hold what the catalog was told beside that: `base_model`, `think_tags`, `starts_in_reasoning`,
+    and any field of `hosts.Host` to be taken instead of the host's own.
+    """
 
     provider: str
     wire: Wire
