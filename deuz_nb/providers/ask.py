@@ -197,7 +197,7 @@ def _checked_tools(call: Call) -> tuple[ToolSpec, ...]:
         return tuple(checked)
     if not checked:
         raise MisuseError(f"tool_choice={choice!r} needs tools to choose from")
-    if choice != "required" and choice not in names:
+    if choice != "required" and choice not in sorted(names):
         raise MisuseError(
             f"tool_choice={choice!r} is no tool: use 'auto', 'required', 'none' or one of"
             f" {', '.join(sorted(names))}"

@@ -169,6 +169,8 @@ def _part(part: object, role: str, where: str) -> JSONObject:
                 raise MisuseError(f"{where}: a {kind} part needs {name!r}")
             fields[name] = plain(fields[name], f"{where}.{name}")
     if fields.get("providerMetadata") is not None:
+        if not isinstance(fields["providerMetadata"], Mapping):
+            raise MisuseError(f"{where}: 'providerMetadata' must be a dict by provider name")
         fields["providerMetadata"] = plain(fields["providerMetadata"], f"{where}.providerMetadata")
     return fields
 
