@@ -29,7 +29,7 @@ def directories() -> list[Path]:
 
 
 def lines(file_name: str) -> list[Any]:
-    """Parametrize values for every line of `file_name` in every directory; one skipped value if there is none."""
+    """Parametrize values for every line of `file_name` in every directory; a skip if there is none."""
     found: list[Any] = []
     for folder in directories():
         path = folder / file_name
