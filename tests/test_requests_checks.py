@@ -287,6 +287,7 @@ CLOSINGS: dict[str, tuple[Any, Any, bool]] = {
         {"$defs": {"o": SHUT}, "$ref": "#/$defs/o"},
         True,
     ),
+    "members that are none": (SHUT | {"properties": [1]}, SHUT | {"properties": [1]}, False),
     "free members": (
         {"type": "object", "additionalProperties": {"type": "string"}},
         {"type": "object", "additionalProperties": {"type": "string"}},

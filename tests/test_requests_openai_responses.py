@@ -72,7 +72,8 @@ ANSWERS: dict[str, tuple[list[Any], list[Any]]] = {
             {"type": "reasoning", "text": "", "encrypted": "gAA1", **_openai(id="rs_1")},
             {"type": "reasoning", "text": "", "encrypted": "gAA2", **_openai(id="rs_2")},
             CALL,
-            {"type": "reasoning", "text": "Third.", "encrypted": "gAA3"},
+            {"type": "reasoning", "text": "OPAQUE", "redacted": True},
+            {"type": "reasoning", "text": "Third.", "encrypted": "gAA3", "signature": "S"},
             {"type": "text", "text": "So."},
         ],
         [
@@ -100,7 +101,12 @@ ANSWERS: dict[str, tuple[list[Any], list[Any]]] = {
         [_thought("rs_1", "gAAA", "A")],
     ),
     "reasoning that cannot be replayed": (
-        [{"type": "reasoning", "text": "hm", "signature": "S"}, {"type": "text", "text": "A"}],
+        [
+            {"type": "reasoning", "text": "hm", "signature": "S"},
+            {"type": "reasoning", "text": "OPAQUE", "redacted": True},
+            {"type": "text", "text": "A"},
+            {"type": "text", "text": "", "signature": "S"},
+        ],
         [_said("A")],
     ),
     "call as named by the host": (

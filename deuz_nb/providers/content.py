@@ -168,10 +168,12 @@ def _part(part: object, role: str, where: str) -> JSONObject:
             if name not in fields:
                 raise MisuseError(f"{where}: a {kind} part needs {name!r}")
             fields[name] = plain(fields[name], f"{where}.{name}")
-    if fields.get("providerMetadata") is not None:
-        if not isinstance(fields["providerMetadata"], Mapping):
+    kept = fields.get("providerMetadata")
+    if kept is not None:
+        if not isinstance(kept, Mapping):
             raise MisuseError(f"{where}: 'providerMetadata' must be a dict by provider name")
-        fields["providerMetadata"] = plain(fields["providerMetadata"], f"{where}.providerMetadata")
+        copied = dict(cast("Mapping[str, Any]", kept))
+        fields["providerMetadata"] = plain(copied, f"{where}.providerMetadata")
     return fields
 
 

@@ -124,7 +124,9 @@ def _replay(ask: Ask, said: Said, reasoning: Sequence[JSONObject], *, has_calls:
     """Earlier reasoning in the host's own member; hosts that want none get none."""
     match ask.host.replay:
         case "reasoning_details":
-            details = [detail for index, part in enumerate(reasoning) for detail in _details(part, index)]
+            details = [
+                detail for index, part in enumerate(reasoning) for detail in _details(ask, part, index)
+            ]
             return {"reasoning_details": details} if details else {}
         case "thinking":
             return {"content": _mistral_content(said)} if any(map(_open_text, reasoning)) else {}
@@ -149,9 +151,9 @@ def _open_text(part: JSONObject) -> str:
     return "" if is_hidden else cast("str", part["text"])
 
 
-def _details(part: JSONObject, index: int) -> list[JSONObject]:
+def _details(ask: Ask, part: JSONObject, index: int) -> list[JSONObject]:
     """A block as OpenRouter sent it; where that was not kept, as it must have been."""
-    kept = metadata(part, "openrouter")
+    kept = metadata(part, "openrouter", ask.model.provider)
     whole: Any = kept.get("reasoning_details") or kept.get("reasoning_detail")
     if whole:
         return cast("list[JSONObject]", whole if isinstance(whole, list) else [whole])

@@ -161,15 +161,15 @@ def _answer(ask: Ask, said: Said, custom: frozenset[str]) -> list[JSONObject]:
 def _reasoning(part: JSONObject, kept: JSONObject, summary: list[JSONObject]) -> JSONObject | None:
     """A reasoning item, once its encrypted content is there: the host keeps none to look up by id."""
     encrypted: Any = part.get("encrypted")
-    if encrypted is None:
-        if part["text"]:
+    if not encrypted:
+        if part["text"] and not part.get("redacted"):
             summary.append({"type": "summary_text", "text": part["text"]})
         return None
     is_payload = not isinstance(encrypted, str)
     if part["text"] and not is_payload:
         summary.append({"type": "summary_text", "text": part["text"]})
     item: JSONObject = {"type": "reasoning"}
-    item_id = kept.get("id") or part.get("signature")
+    item_id = kept.get("id") or (part.get("signature") if is_payload else None)
     if item_id:
         item["id"] = item_id
     item["summary"] = cast("list[JSONObject]", kept["summary"]) if "summary" in kept else list(summary)
