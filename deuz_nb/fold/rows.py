@@ -1,0 +1,209 @@
+"""The rows of a ledger: what one model call took and cost, and what a run did.
+
+Tokens are counted inclusively (providers.md 8): `input_tokens` is the whole prompt, `output_tokens` everything
+generated, and the other columns say how much of them was what.  None is unknown, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final, TypedDict
+
+from deuz_nb.fold.values import is_number, is_object
+from deuz_nb.parts.usage import JSON, JSONObject
+
+__all__ = ["LARGEST_COUNT", "RunRow", "TokenColumns", "UsageRow", "run_row", "token_columns"]
+
+LARGEST_COUNT: Final = 2**53
+"""No larger number is a count: JavaScript could not have counted that far."""
+
+
+class TokenColumns(TypedDict):
+    """The token columns of a row."""
+
+    input_tokens: int | None
+    input_uncached_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    cache_write_long_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    audio_tokens: int | None
+    total_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageRow:
+    """One model call.
+
+    `agent` is the sub-agent's path joined by `/`, None for the run's own calls.  `at` is when the call began;
+    `ttft_s` and `latency_s` are the seconds from then to its first content and to its end.  `cost_usd` is what
+    it alone cost.  `finish_reason` is "error" for a call that failed, None for one that was cut off.
+    """
+
+    run: str
+    step: int | None = None
+    agent: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    at: datetime | None = None
+    input_tokens: int | None = None
+    input_uncached_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_write_long_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    audio_tokens: int | None = None
+    total_tokens: int | None = None
+    cost_usd: Decimal | None = None
+    cost_source: str | None = None
+    finish_reason: str | None = None
+    ttft_s: float | None = None
+    latency_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run: its calls and its sub-agents' calls added up.
+
+    Sums are over the calls where the number is known, and None where it is known for none; `unreported_calls`
+    and `unpriced_calls` say how many are missing in the tokens and in the cost.  `provider` and `model` list
+    the different ones in the order of their first call.  `finish_reason` is "error" for a run that failed,
+    None for one that was cut off.
+    """
+
+    run: str
+    provider: str | None
+    model: str | None
+    at: datetime | None
+    calls: int
+    input_tokens: int | None
+    input_uncached_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    cache_write_long_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    audio_tokens: int | None
+    total_tokens: int | None
+    unreported_calls: int
+    cost_usd: Decimal | None
+    unpriced_calls: int
+    finish_reason: str | None
+    error: str | None
+    ttft_s: float | None
+    latency_s: float | None
+
+
+def token_columns(usage: JSON, *, is_reported: bool = True) -> TokenColumns:
+    """The token columns of a wire usage, unknown where it was not reported.
+
+    No call takes no tokens: a usage of zeros means that none was reported.  A usage with a count that is none
+    is unknown as a whole, and so is the one subset that is larger than its whole.
+    """
+    given: JSONObject = usage if is_object(usage) and is_reported else {}
+    fresh, read = _count(given, "inputTokens"), _count(given, "cachedReadTokens")
+    write, long = _count(given, "cacheWriteTokens"), _count(given, "cacheWrite1hTokens")
+    output = _count(given, "outputTokens")
+    if fresh is None or read is None or write is None or long is None or output is None:
+        return _UNKNOWN
+    whole = fresh + read + write + long
+    if whole + output == 0:
+        return _UNKNOWN
+    reasoning = _count(given, "reasoningTokens")
+    audio = _count(given, "audioTokens") if "audioTokens" in given else None
+    return {
+        "input_tokens": whole,
+        "input_uncached_tokens": fresh,
+        "cache_read_tokens": read,
+        "cache_write_tokens": write,
+        "cache_write_long_tokens": long,
+        "output_tokens": output,
+        "reasoning_tokens": reasoning if reasoning is not None and reasoning <= output else None,
+        "audio_tokens": audio if audio is not None and audio <= whole + output else None,
+        "total_tokens": whole + output,
+    }
+
+
+_UNKNOWN: Final[TokenColumns] = {
+    "input_tokens": None,
+    "input_uncached_tokens": None,
+    "cache_read_tokens": None,
+    "cache_write_tokens": None,
+    "cache_write_long_tokens": None,
+    "output_tokens": None,
+    "reasoning_tokens": None,
+    "audio_tokens": None,
+    "total_tokens": None,
+}
+
+
+def run_row(
+    rows: Sequence[UsageRow],
+    *,
+    run: str,
+    finish_reason: str | None = None,
+    error: str | None = None,
+    latency_s: float | None = None,
+) -> RunRow:
+    """The row of a run from those of its calls; its latency too, when each call says when it began."""
+    begins = [row.at for row in rows if row.at is not None]
+    own = [row for row in rows if row.agent is None]
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    if latency_s is None:
+        latency_s = _latency_s(rows)
+    return RunRow(
+        run=run,
+        provider=_listed(row.provider for row in rows),
+        model=_listed(row.model for row in rows),
+        at=min(begins, default=None),
+        calls=len(rows),
+        input_tokens=_sum(row.input_tokens for row in rows),
+        input_uncached_tokens=_sum(row.input_uncached_tokens for row in rows),
+        cache_read_tokens=_sum(row.cache_read_tokens for row in rows),
+        cache_write_tokens=_sum(row.cache_write_tokens for row in rows),
+        cache_write_long_tokens=_sum(row.cache_write_long_tokens for row in rows),
+        output_tokens=_sum(row.output_tokens for row in rows),
+        reasoning_tokens=_sum(row.reasoning_tokens for row in rows),
+        audio_tokens=_sum(row.audio_tokens for row in rows),
+        total_tokens=_sum(row.total_tokens for row in rows),
+        unreported_calls=sum(row.total_tokens is None for row in rows),
+        cost_usd=sum(costs, Decimal(0)) if costs else None,
+        unpriced_calls=len(rows) - len(costs),
+        finish_reason=finish_reason,
+        error=error,
+        ttft_s=own[0].ttft_s if own else None,
+        latency_s=latency_s,
+    )
+
+
+def _count(usage: JSONObject, name: str) -> int | None:
+    """A count of tokens, 0 when it is absent, None when it is no count."""
+    value = usage.get(name, 0)
+    if not is_number(value) or not 0 <= value <= LARGEST_COUNT or value != int(value):
+        return None
+    return int(value)
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _listed(names: Iterable[str | None]) -> str | None:
+    return ", ".join(dict.fromkeys(name for name in names if name is not None)) or None
+
+
+def _latency_s(rows: Sequence[UsageRow]) -> float | None:
+    """From the first call's beginning to the last end; with one call, its own."""
+    if len(rows) == 1:
+        return rows[0].latency_s
+    spans = [(row.at, row.latency_s) for row in rows if row.at is not None and row.latency_s is not None]
+    if not spans or len(spans) < len(rows):
+        return None
+    end = max(at + timedelta(seconds=latency_s) for at, latency_s in spans)
+    return (end - min(at for at, _ in spans)).total_seconds()
