@@ -25,6 +25,7 @@ _EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
 class Ask:
     """What is asked of a model; `warn` collects what cannot be asked as wished.
 
+    `has_tools` tells whether tools are offered now or were called before.
     `effort` is the word to send: one the model takes, "none" for no thinking, None to leave it to the model.
     """
 
@@ -34,6 +35,7 @@ class Ask:
     said: tuple[Said, ...]
     tools: tuple[ToolSpec, ...]
     output_schema: JSONObject | None
+    has_tools: bool
     effort: Effort | None = None
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
 
@@ -110,12 +112,15 @@ def asked(model: Model, call: Call) -> Ask:
     """The call, checked.  Raises MisuseError for messages, tools or settings that cannot be sent anywhere."""
     _check_settings(call)
     schema = call.output_schema
+    said = read_messages(call.messages)
+    has_calls = any(part["type"] == "tool-call" for one in said for part in one.parts)
     ask = Ask(
         model=model,
         call=call,
         host=host_of(model),
-        said=read_messages(call.messages),
+        said=said,
         tools=_checked_tools(call),
+        has_tools=bool(call.tools) or has_calls,
         output_schema=None if schema is None else _object(schema, "output_schema"),
     )
     if not model.is_known:

@@ -135,14 +135,10 @@ def _replay(ask: Ask, said: Said, reasoning: Sequence[JSONObject], *, has_calls:
             if ask.host.slug == "deepseek":
                 # DeepSeek answers 400 when a turn of a conversation with tools comes without its reasoning.
                 is_wanted = has_calls and ask.is_thinking
-                return {member: text} if is_wanted or (text and _has_tools(ask)) else {}
+                return {member: text} if is_wanted or (text and ask.has_tools) else {}
             return {member: text} if text and has_calls else {}
         case None:
             return {}
-
-
-def _has_tools(ask: Ask) -> bool:
-    return bool(ask.tools) or any(part["type"] == "tool-call" for said in ask.said for part in said.parts)
 
 
 def _open_text(part: JSONObject) -> str:
