@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from deuz_nb.fold.rows import LARGEST_COUNT, RunRow, UsageRow, run_row, token_columns
+from deuz_nb.fold.rows import RunRow, UsageRow, run_row, seconds, token_columns, whole
 from deuz_nb.fold.values import is_number, is_object, segments
 from deuz_nb.parts.usage import JSON, JSONObject
 
@@ -139,7 +139,7 @@ class Ledger:
             run=self.run,
             finish_reason=reason,
             error=None if self.is_finished else self._own.error,
-            latency_s=_between_s(self._first_ms, self._last_ms),
+            latency_s=seconds(self._first_ms, self._last_ms),
         )
 
     def _apply(self, agent: _Agent, part: JSONObject, time_ms: float | None) -> None:
@@ -150,7 +150,7 @@ class Ledger:
             case "step-start":
                 self._cut(agent)
                 agent.has_steps = True
-                agent.open = _Call(_whole(part.get("step")), time_ms)
+                agent.open = _Call(whole(part.get("step")), time_ms)
             case "step-finish":
                 self._finish_step(agent, part, time_ms)
             case "cost":
@@ -165,7 +165,7 @@ class Ledger:
                 pass
 
     def _finish_step(self, agent: _Agent, part: JSONObject, time_ms: float | None) -> None:
-        step = _whole(part.get("step"))
+        step = whole(part.get("step"))
         if agent.open is not None and step not in (None, agent.open.step):
             self._cut(agent)
         agent.has_steps = True
@@ -200,9 +200,11 @@ class Ledger:
         self._ended.append((agent, call))
 
     def _row(self, agent: _Agent, call: _Call, finish_reason: str | None) -> UsageRow:
-        model, at = call.model, self._at
-        if model is None and len(agent.calls) == 1 and agent.finish is not None:
-            model = _text(agent.finish.get("modelId"))
+        model, cost_usd, at = call.model, call.cost_usd, self._at
+        if len(agent.calls) == 1 and agent.finish is not None:
+            # The run's one call: what its finish says holds for it.
+            model = _text(agent.finish.get("modelId")) if model is None else model
+            cost_usd = _usd(agent.finish.get("costUsd")) if cost_usd is None else cost_usd
         if at is not None and call.began_ms is not None and self._first_ms is not None:
             at += timedelta(milliseconds=call.began_ms - self._first_ms)
         return UsageRow(
@@ -213,10 +215,10 @@ class Ledger:
             model=model,
             at=at,
             **token_columns(call.usage),
-            cost_usd=call.cost_usd,
+            cost_usd=cost_usd,
             finish_reason=finish_reason,
-            ttft_s=_between_s(call.began_ms, call.first_ms),
-            latency_s=_between_s(call.began_ms, call.ended_ms),
+            ttft_s=seconds(call.began_ms, call.first_ms),
+            latency_s=seconds(call.began_ms, call.ended_ms),
         )
 
 
@@ -231,16 +233,12 @@ def _add_cost(agent: _Agent, part: JSONObject) -> None:
     if added is None:
         return
     agent.spent_usd = agent.spent_usd + added if total is None else total
-    step = _whole(part.get("stepIndex"))
+    step = whole(part.get("stepIndex"))
     call = next((call for call in reversed(agent.calls) if step is None or call.step in (None, step)), None)
     if call is None:
         agent.early_usd = added + (agent.early_usd or 0)
     elif not call.has_own_cost:
         call.cost_usd = added + (call.cost_usd or 0)
-
-
-def _whole(value: JSON) -> int | None:
-    return int(value) if is_number(value) and abs(value) <= LARGEST_COUNT and value == int(value) else None
 
 
 def _usd(value: JSON) -> Decimal | None:
@@ -250,7 +248,3 @@ def _usd(value: JSON) -> Decimal | None:
 
 def _text(value: JSON) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _between_s(begin_ms: float | None, end_ms: float | None) -> float | None:
-    return None if begin_ms is None or end_ms is None else round((end_ms - begin_ms) / 1000, 6)

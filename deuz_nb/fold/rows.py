@@ -1,24 +1,24 @@
 """The rows of a ledger: what one model call took and cost, and what a run did.
 
-Tokens are counted inclusively (providers.md 8): `input_tokens` is the whole prompt, `output_tokens` everything
-generated, and the other columns say how much of them was what.  None is unknown, never 0.
+Tokens are counted inclusively (providers.md 8): `input_tokens` is the whole prompt, `output_tokens` all that
+was generated, and the other columns say how much of them was what.  None is unknown, never 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final, TypedDict
 
 from deuz_nb.fold.values import is_number, is_object
-from deuz_nb.parts.usage import JSON, JSONObject
+from deuz_nb.parts.usage import JSON, JSONObject, Usage
 
-__all__ = ["LARGEST_COUNT", "RunRow", "TokenColumns", "UsageRow", "run_row", "token_columns"]
+__all__ = ["RunRow", "TokenColumns", "UsageRow", "run_row", "seconds", "token_columns", "whole"]
 
-LARGEST_COUNT: Final = 2**53
-"""No larger number is a count: JavaScript could not have counted that far."""
+_LARGEST: Final = 2**53
+_MOST_TOKENS: Final = 10**12
 
 
 class TokenColumns(TypedDict):
@@ -40,8 +40,8 @@ class UsageRow:
     """One model call.
 
     `agent` is the sub-agent's path joined by `/`, None for the run's own calls.  `at` is when the call began;
-    `ttft_s` and `latency_s` are the seconds from then to its first content and to its end.  `cost_usd` is what
-    it alone cost.  `finish_reason` is "error" for a call that failed, None for one that was cut off.
+    `ttft_s` and `latency_s` are the seconds from then to its first content and to its end.  `cost_usd` is
+    what it alone cost.  `finish_reason` is "error" for a call that failed, None for one that was cut off.
     """
 
     run: str
@@ -64,6 +64,39 @@ class UsageRow:
     finish_reason: str | None = None
     ttft_s: float | None = None
     latency_s: float | None = None
+
+    @classmethod
+    def of_call(
+        cls,
+        *,
+        run: str,
+        step: int | None,
+        provider: str | None,
+        model: str | None,
+        at_s: float | None,
+        usage: Usage | None,
+        cost_usd: Decimal | None,
+        cost_source: str | None,
+        finish_reason: str | None,
+        first_part_s: float | None,
+        latency_s: float | None,
+        agent: str | None = None,
+    ) -> UsageRow:
+        """The row of a call whose facts are known; `usage` is None when the provider reported none."""
+        return cls(
+            run=run,
+            step=step,
+            agent=agent,
+            provider=provider,
+            model=model,
+            at=None if at_s is None else datetime.fromtimestamp(at_s, UTC),
+            **token_columns(usage),
+            cost_usd=cost_usd,
+            cost_source=cost_source,
+            finish_reason=finish_reason,
+            ttft_s=first_part_s,
+            latency_s=latency_s,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +132,13 @@ class RunRow:
     latency_s: float | None
 
 
-def token_columns(usage: JSON, *, is_reported: bool = True) -> TokenColumns:
-    """The token columns of a wire usage, unknown where it was not reported.
+def token_columns(usage: JSON) -> TokenColumns:
+    """The token columns of a wire usage; all unknown when there is none.
 
     No call takes no tokens: a usage of zeros means that none was reported.  A usage with a count that is none
     is unknown as a whole, and so is the one subset that is larger than its whole.
     """
-    given: JSONObject = usage if is_object(usage) and is_reported else {}
+    given: JSONObject = usage if is_object(usage) else {}
     fresh, read = _count(given, "inputTokens"), _count(given, "cachedReadTokens")
     write, long = _count(given, "cacheWriteTokens"), _count(given, "cacheWrite1hTokens")
     output = _count(given, "outputTokens")
@@ -181,12 +214,20 @@ def run_row(
     )
 
 
+def whole(value: JSON) -> int | None:
+    """The value as an int when it is a whole number that JavaScript can hold exactly."""
+    return int(value) if is_number(value) and abs(value) <= _LARGEST and value == int(value) else None
+
+
+def seconds(begin_ms: float | None, end_ms: float | None) -> float | None:
+    """From one time to another, where both are known."""
+    return None if begin_ms is None or end_ms is None else round((end_ms - begin_ms) / 1000, 6)
+
+
 def _count(usage: JSONObject, name: str) -> int | None:
-    """A count of tokens, 0 when it is absent, None when it is no count."""
-    value = usage.get(name, 0)
-    if not is_number(value) or not 0 <= value <= LARGEST_COUNT or value != int(value):
-        return None
-    return int(value)
+    """A count of tokens: 0 when it is absent, None when it is none, or more than any call can have."""
+    count = whole(usage.get(name, 0))
+    return count if count is not None and 0 <= count <= _MOST_TOKENS else None
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
