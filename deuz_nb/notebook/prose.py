@@ -126,7 +126,7 @@ class Prose:
 
     def _goes_on(self, segment: Segment) -> bool:
         """Whether the segment is the rest of what was cut."""
-        return self._chain is not None and segment.start == 0 and segment.kind == self._chain.kind
+        return self._chain is not None and segment.start == 0 and _family(segment.kind) == self._chain.kind
 
     def _seal(self, segment: Segment, source: str, *, is_cut: bool) -> None:
         """Append a block that is final, or the first piece of one."""
@@ -143,7 +143,8 @@ class Prose:
         else:
             piece = draw(tokens, source, is_coloured=True)
         text = source if chain is None else source[len(chain.prefix) :]
-        self._blocks.append(Block(f"{self.key}.{place}", piece.body, text, piece.frame, joins, self.key))
+        shared = joins if piece.frame[0] else ""
+        self._blocks.append(Block(f"{self.key}.{place}", piece.body, text, piece.frame, shared, self.key))
         codes: tuple[tuple[int, str], ...] = ()
         if joins and segment.kind == "fence" and (chain is None or chain.codes):
             before = () if chain is None else chain.codes
@@ -151,7 +152,7 @@ class Prose:
         head = source.split("\n")[: _HEAD_LINES.get(segment.kind, 0)]
         prefix = "".join(f"{line}\n" for line in head)
         goes_on = is_cut and len(prefix) <= _LONGEST_HEAD
-        self._chain = _Chain(segment.kind, joins, prefix, piece.next_number, codes) if goes_on else None
+        self._chain = _Chain(_family(segment.kind), joins, prefix, piece.next_number, codes) if goes_on else None
         if codes and not goes_on:
             self._set(place, is_open=False)
 
@@ -189,10 +190,15 @@ class Prose:
                 piece, joins = draw(segment.tokens, source, is_coloured=False), ""
             else:
                 piece = draw_part(segment.tokens, source, number=chain.number, is_first=False)
-                joins, source = chain.joins, source[len(chain.prefix) :]
+                joins, source = chain.joins if piece.frame[0] else "", source[len(chain.prefix) :]
             key = f"{self.key}.{len(self._blocks) + number}"
             found.append(Block(key, piece.body, source, piece.frame, joins, self.key, is_open=True))
         return found
+
+
+def _family(kind: str) -> str:
+    """A paragraph can turn out to be a heading at its very end, so the two are cut alike."""
+    return "paragraph" if kind in ("heading", "reference") else kind
 
 
 def _between(lines: Sequence[str], start: int, end: int) -> str:
