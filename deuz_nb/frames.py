@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, runtime_checkable
 
 from deuz_nb.errors import MisuseError, TranscriptError
@@ -195,7 +194,8 @@ class _File:
         return _Recording(self.run, read_transcript(self._path))
 
     def _ledger(self) -> Ledger:
-        parts = skim(Path(self._path).read_bytes())
+        with open(self._path, "rb") as file:
+            parts = skim(file.read())
         if parts is not None:
             ledger = Ledger(self.run)
             ledger.apply_all(parts)
@@ -242,7 +242,7 @@ class _Live:
         self._result = result
 
     def usage_rows(self) -> list[UsageRow]:
-        return [replace(row, run=self.run) for row in self._result.usage_rows()]
+        return [row._replace(run=self.run) for row in self._result.usage_rows()]
 
     def run_row(self) -> RunRow:
         rows = self.usage_rows()

@@ -204,7 +204,8 @@ class Ledger:
         if len(agent.calls) == 1 and agent.finish is not None:
             # The run's one call: what its finish says holds for it.
             model = _text(agent.finish.get("modelId")) if model is None else model
-            cost_usd = _usd(agent.finish.get("costUsd")) if cost_usd is None else cost_usd
+            if cost_usd is None and not (agent.name is None and self._agents):
+                cost_usd = _usd(agent.finish.get("costUsd"))
         if at is not None and call.began_ms is not None and self._first_ms is not None:
             at += timedelta(milliseconds=call.began_ms - self._first_ms)
         return UsageRow(

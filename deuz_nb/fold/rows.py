@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Final, TypedDict
+from typing import Final, NamedTuple, TypedDict, cast
 
 from deuz_nb.fold.values import is_number, is_object
 from deuz_nb.parts.usage import JSON, JSONObject, Usage
@@ -19,6 +19,13 @@ __all__ = ["RunRow", "TokenColumns", "UsageRow", "run_row", "seconds", "token_co
 
 _LARGEST: Final = 2**53
 _MOST_TOKENS: Final = 10**12
+_SUMMED: Final = (
+    "inputTokens",
+    "cachedReadTokens",
+    "cacheWriteTokens",
+    "cacheWrite1hTokens",
+    "outputTokens",
+)
 
 
 class TokenColumns(TypedDict):
@@ -35,8 +42,7 @@ class TokenColumns(TypedDict):
     total_tokens: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageRow:
+class UsageRow(NamedTuple):
     """One model call.
 
     `agent` is the sub-agent's path joined by `/`, None for the run's own calls.  `at` is when the call began;
@@ -139,16 +145,14 @@ def token_columns(usage: JSON) -> TokenColumns:
     is unknown as a whole, and so is the one subset that is larger than its whole.
     """
     given: JSONObject = usage if is_object(usage) else {}
-    fresh, read = _count(given, "inputTokens"), _count(given, "cachedReadTokens")
-    write, long = _count(given, "cacheWriteTokens"), _count(given, "cacheWrite1hTokens")
-    output = _count(given, "outputTokens")
-    if fresh is None or read is None or write is None or long is None or output is None:
+    counts = [_count(given.get(name, 0)) for name in _SUMMED]
+    if None in counts:
         return _UNKNOWN
+    fresh, read, write, long, output = cast("list[int]", counts)
     whole = fresh + read + write + long
     if whole + output == 0:
         return _UNKNOWN
-    reasoning = _count(given, "reasoningTokens")
-    audio = _count(given, "audioTokens") if "audioTokens" in given else None
+    reasoning, audio = _count(given.get("reasoningTokens", 0)), _count(given.get("audioTokens"))
     return {
         "input_tokens": whole,
         "input_uncached_tokens": fresh,
@@ -224,9 +228,9 @@ def seconds(begin_ms: float | None, end_ms: float | None) -> float | None:
     return None if begin_ms is None or end_ms is None else round((end_ms - begin_ms) / 1000, 6)
 
 
-def _count(usage: JSONObject, name: str) -> int | None:
-    """A count of tokens: 0 when it is absent, None when it is none, or more than any call can have."""
-    count = whole(usage.get(name, 0))
+def _count(value: JSON) -> int | None:
+    """A count of tokens; None when it is no count, or more than any call can have."""
+    count = value if type(value) is int else whole(value)
     return count if count is not None and 0 <= count <= _MOST_TOKENS else None
 
 

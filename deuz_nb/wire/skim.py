@@ -1,6 +1,6 @@
 """The few parts of a transcript that say what a run took, without reading the rest.
 
-Most of a transcript is text; searching its bytes for five words is many times faster than decoding it.  The
+Most of a transcript is text; searching its bytes for four words is many times faster than decoding it.  The
 search is exact or it is not made: anything unusual about the bytes gives None, and the caller reads it all.
 """
 
@@ -15,19 +15,20 @@ from deuz_nb.parts.usage import JSON
 
 __all__ = ["skim"]
 
-_WORDS: Final = (b'"step-', b'"finish"', b'"cost"', b'"error"', b'"sub-agent"')
+_WORDS: Final = (b'"step-', b'"finish"', b'"cost"', b'"sub-agent"')
 _ESCAPED_LETTER: Final = re.compile(rb"\\u00[2-7]")
 _FRAME: Final = re.compile(rb"(?:id: \d{1,16}\n)?data: (\{[^\n]*\})\Z")
 _END: Final = b"data: [DONE]\n\n"
 
 
 def skim(data: bytes) -> list[UIPart] | None:
-    """All parts of steps, finish, cost, error and sub-agents, in order, and maybe a few others.
+    """All parts of steps, costs, sub-agents and the finish, in order, and maybe a few others.
 
     None when the bytes must be read as a whole: they are not as this package and JavaScript servers write
-    them (other line ends, letters as escapes, data on several lines), tell times, or are no UTF-8.
+    them (other line ends, letters as escapes, data on several lines), tell the times of these parts, or are
+    no UTF-8.
     """
-    if 13 in data or not data.startswith((b"id: ", b"data: ")) or b"\n: t=" in data or not _is_utf8(data):
+    if 13 in data or not data.startswith((b"id: ", b"data: ")) or not _is_utf8(data):
         return None
     if b"\\u00" in data and _ESCAPED_LETTER.search(data):
         return None
