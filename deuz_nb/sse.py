@@ -63,14 +63,15 @@ class Decoder:
 
     def receive(self, data: bytes) -> list[Event]:
         """The events that `data` completes, in order."""
+        if len(data) > _SLICE:
+            # Before line ends are made plain: a CR at the end of the whole must not meet the LF of its beginning.
+            return self._receive_slices(data)
         if self._expects or 13 in data:
             data = self._plain(data)
         if 10 not in data:
             if data:
                 self._pieces.append(data)
             return []
-        if len(data) > _SLICE:
-            return self._receive_slices(data)
         region, has_blank, rest = data.rpartition(b"\n\n")
         pieces = self._pieces
         if not has_blank:

@@ -249,3 +249,12 @@ def test_time_grows_with_the_length_of_an_event_only_linearly(line: bytes) -> No
 
     seconds(1)
     assert seconds(16) < 10 * seconds(4)
+
+
+def test_a_large_chunk_that_ends_in_cr_keeps_the_lf_at_its_beginning() -> None:
+    frame = b'id: 1\ndata: {"type":"text-delta","text":"long"}\n\n'
+    body = frame * 2000
+    decoder = Decoder()
+    events = decoder.receive(body[:5]) + decoder.receive(body[5:] + b"data: x\r\r") + decoder.close()
+    assert len(events) == 2001
+    assert events[0] == Event(None, '{"type":"text-delta","text":"long"}', "1", True)

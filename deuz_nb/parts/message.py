@@ -34,14 +34,15 @@ class TextPart(TypedDict):
 class ReasoningPart(TypedDict):
     """One block of reasoning, kept so that it can be replayed unchanged.
 
-    `encrypted` is an opaque payload (Responses, OpenRouter), `redacted` one the provider hid (Anthropic).
+    `encrypted` marks an opaque payload (Responses, OpenRouter), `redacted` one the provider hid (Anthropic): the
+    payload is the text then, or the member's own string.
     """
 
     type: Literal["reasoning"]
     text: str
     signature: NotRequired[str]
-    encrypted: NotRequired[str]
-    redacted: NotRequired[str]
+    encrypted: NotRequired[bool | str]
+    redacted: NotRequired[bool | str]
     providerMetadata: NotRequired[JSONObject]
 
 

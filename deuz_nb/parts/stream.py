@@ -44,8 +44,8 @@ class ReasoningDelta(TypedDict):
     type: Literal["reasoning-delta"]
     text: str
     signature: NotRequired[str]
-    encrypted: NotRequired[str]
-    redacted: NotRequired[str]
+    encrypted: NotRequired[bool | str]
+    redacted: NotRequired[bool | str]
     providerMetadata: NotRequired[JSONObject]
 
 

@@ -1,0 +1,334 @@
+"""The machine under every wire's parser: bytes in, parts out, ended exactly once.
+
+A subclass says what one JSON event means (`_event`), what a whole JSON body means (`_whole`) and whether the
+turn was complete when the bytes ended (`_at_end`).  Source: providers.md 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from itertools import count
+from typing import Any, ClassVar, cast
+
+from deuz_nb import jsontext
+from deuz_nb.errors import InvalidResponseError, ProviderError, StreamTruncatedError
+from deuz_nb.parts.stream import StreamPart
+from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage, empty_usage
+from deuz_nb.providers.failures import fault_of, stream_failure
+from deuz_nb.providers.text import PairJoiner
+from deuz_nb.providers.toolcalls import ParsedCall, ToolCalls
+from deuz_nb.sse import Decoder, Event
+
+__all__ = ["Parser"]
+
+_LARGEST_LOOSE = 1 << 22
+_BLANK_LINES = (b"\n\n", b"\r\r", b"\n\r")
+_SHOWN_FRAME = 200
+
+
+class Parser:
+    """A provider's answer, byte by byte, as canonical parts.
+
+    `receive` and `close` return lists; the last part of all is one finish or one error.  After it nothing more
+    comes out, and `is_done` is true.
+    """
+
+    wire: ClassVar[str] = ""
+    default_provider: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        *,
+        provider: str | None = None,
+        model_id: str | None = None,
+        new_id: Callable[[], str] | None = None,
+        known_tools: Collection[str] = (),
+        think_tags: bool = False,
+        starts_in_reasoning: bool = False,
+        request_id: str | None = None,
+        status: int = 200,
+        content_type: str | None = None,
+    ) -> None:
+        self.provider = provider or self.default_provider
+        self.asked_model_id = model_id
+        self.model_id: str | None = None
+        self.response_id: str | None = None
+        self.raw_finish: str | None = None
+        self.is_done = False
+        self.has_content = False
+        self._status = status
+        self._request_id = request_id
+        self._new_id = new_id or _counter()
+        self._think_tags = think_tags
+        self._starts_in_reasoning = starts_in_reasoning
+        self._calls = ToolCalls(self._new_id, frozenset(known_tools))
+        self._decoder = Decoder()
+        self._pairs = PairJoiner()
+        self._thought_pairs = PairJoiner()
+        self._text_size = 0
+        self._reason: FinishReason | None = None
+        self._is_complete = False
+        self._metadata: JSONObject = {}
+        kind = (content_type or "").partition(";")[0].strip().lower()
+        self._is_stream = not (kind.endswith(("json", "html")) and "ndjson" not in kind)
+        self._has_events = False
+        self._loose: list[bytes] = []
+        self._loose_size = 0
+
+    def __repr__(self) -> str:
+        return f"<Parser {self.wire} {'done' if self.is_done else 'open'}>"
+
+    @property
+    def usage(self) -> Usage | None:
+        """Usage as reported so far; None while none was."""
+        return None
+
+    @property
+    def tool_calls(self) -> list[ParsedCall]:
+        """The turn's calls; valid only once the turn ended with stop or tool_calls."""
+        return self._calls.parsed(is_complete=self._is_complete)
+
+    def receive(self, data: bytes) -> list[StreamPart]:
+        """The parts that these bytes complete."""
+        out: list[StreamPart] = []
+        if self.is_done:
+            return out
+        if not self._is_stream:
+            self._loose.append(data)
+            return out
+        events = self._decoder.receive(data)
+        if events:
+            self._has_events = True
+            for event in events:
+                self._take(event, out)
+                if self.is_done:
+                    return out
+            self._loose = [self._after_last_frame(data)]
+            self._loose_size = len(self._loose[0])
+        elif self._loose_size < _LARGEST_LOOSE:
+            # Kept while no event explains them: an error body may come without any SSE framing.
+            self._loose.append(data)
+            self._loose_size += len(data)
+        return out
+
+    def close(self) -> list[StreamPart]:
+        """The bytes ended: the parts still owed, the last of which is a finish or an error."""
+        out: list[StreamPart] = []
+        if self.is_done:
+            return out
+        if not self._is_stream:
+            self._body(out)
+        else:
+            for event in self._decoder.close():
+                self._take(event, out, is_last=True)
+                if self.is_done:
+                    return out
+            self._body(out)
+        if not self.is_done:
+            self._at_end(out)
+        return out
+
+    def fail(self, error: ProviderError) -> list[StreamPart]:
+        """The transport broke or the call was stopped: one error part, with the usage seen so far."""
+        out: list[StreamPart] = []
+        if not self.is_done:
+            self._fail(out, error)
+        return out
+
+    def _after_last_frame(self, data: bytes) -> bytes:
+        """What follows the last blank line, which may have begun in the bytes before."""
+        before = b"".join(self._loose)[-3:]
+        joined = before + data
+        ends = [joined.rfind(mark) + len(mark) for mark in _BLANK_LINES if mark in joined]
+        return joined[max(ends, default=0) :]
+
+    # What a wire says
+
+    def _event(self, body: JSONObject, name: str | None, out: list[StreamPart]) -> None:
+        raise AssertionError("a wire's parser says what its events mean")
+
+    def _whole(self, body: JSONObject, out: list[StreamPart]) -> bool:
+        """Read a body that is one JSON completion; False when it is none."""
+        raise AssertionError("a wire's parser says what its bodies mean")
+
+    def _marker(self, out: list[StreamPart]) -> None:
+        """The `[DONE]` marker; only chat completions end with it."""
+
+    def _at_end(self, out: list[StreamPart]) -> None:
+        """The bytes ended without a terminal event."""
+        if self._reason is not None:
+            self._finish(out, self._reason)
+        else:
+            self._truncated(out)
+
+    # What every wire needs
+
+    def _take(self, event: Event, out: list[StreamPart], *, is_last: bool = False) -> None:
+        data = event.data
+        try:
+            body: JSON = jsontext.loads(data)
+        except ValueError:
+            text = data.strip()
+            if not text or text.startswith(":"):
+                return
+            if text.startswith("[DONE]"):
+                self._marker(out)
+            elif is_last:
+                # The last frame was cut by the end of the bytes: the stream is truncated, not broken.
+                self._at_cut_frame(out)
+            else:
+                said = "" if text[0] in "{[<" else f": {text[:_SHOWN_FRAME]}"
+                self._fail(
+                    out,
+                    InvalidResponseError(
+                        f"A frame of the {self.provider} stream is not JSON{said}",
+                        provider=self.provider,
+                        request_id=self._request_id,
+                    ),
+                )
+            return
+        bodies = cast("list[JSON]", body) if isinstance(body, list) else [body]
+        for item in bodies:
+            if isinstance(item, dict):
+                self._event(cast("JSONObject", item), event.event, out)
+            elif item is not None and not isinstance(item, str):
+                self._fail(
+                    out,
+                    InvalidResponseError(
+                        f"A frame of the {self.provider} stream is no JSON object.", provider=self.provider
+                    ),
+                )
+            if self.is_done:
+                return
+
+    def _at_cut_frame(self, out: list[StreamPart]) -> None:
+        self._truncated(out)
+
+    def _body(self, out: list[StreamPart]) -> None:
+        """Bytes outside any event: a JSON completion, a JSON error, a web page, or nothing."""
+        text = b"".join(self._loose).decode("utf-8", "replace").strip().removeprefix("\ufeff")
+        self._loose = []
+        if self._has_events:
+            text = _outside_frames(text)
+        if not text:
+            return
+        body: JSON = None
+        try:
+            body = jsontext.loads(text)
+        except ValueError:
+            if self._has_events or (text[:1] in "{[" and self._is_stream):
+                if not self._has_events:
+                    self._truncated(out)
+                return
+        if fault_of(body) is not None:
+            self._fail(
+                out, stream_failure(self.wire, body, provider=self.provider, request_id=self._request_id)
+            )
+            return
+        for item in cast("list[JSON]", body) if isinstance(body, list) else [body]:
+            if not self.is_done and isinstance(item, dict) and self._whole(cast("JSONObject", item), out):
+                self._has_events = True
+        if not self.is_done and not self._has_events and _only_comments(text):
+            return
+        if not self.is_done and not self._has_events:
+            what = "a web page" if text.startswith("<") else "neither a stream nor a JSON answer"
+            self._fail(
+                out,
+                InvalidResponseError(
+                    f"{self.provider} answered with {what}; check the base URL and that it speaks {self.wire}.",
+                    provider=self.provider,
+                    status=self._status,
+                    request_id=self._request_id,
+                ),
+            )
+
+    def _text(self, text: object, out: list[StreamPart]) -> None:
+        if not isinstance(text, str) or not text:
+            return
+        text = self._pairs.feed(text)
+        if text:
+            self.has_content = True
+            self._text_size += len(text)
+            out.append({"type": "text-delta", "text": text})
+
+    def _reasoning(self, text: object, out: list[StreamPart]) -> None:
+        if not isinstance(text, str) or not text:
+            return
+        text = self._thought_pairs.feed(text)
+        if text:
+            self.has_content = True
+            out.append({"type": "reasoning-delta", "text": text})
+
+    def _seal_text(self, out: list[StreamPart]) -> None:
+        """A block ended: a surrogate half that still waits will not meet its mate."""
+        thought, text = self._thought_pairs.flush(), self._pairs.flush()
+        if thought:
+            out.append({"type": "reasoning-delta", "text": thought})
+        if text:
+            self._text_size += len(text)
+            out.append({"type": "text-delta", "text": text})
+
+    def _warn(self, kind: str, message: str, out: list[StreamPart]) -> None:
+        out.append({"type": "warning", "warning": {"type": kind, "message": message}})
+
+    def _note(self, key: str, value: Any, *, under: str | None = None) -> None:
+        """Keep a fact in the finish part's providerMetadata, under the provider's name or another."""
+        group = cast("JSONObject", self._metadata.setdefault(under or self.default_provider, {}))
+        group[key] = value
+
+    def _final_usage(self) -> Usage | None:
+        return self.usage
+
+    def _finish(self, out: list[StreamPart], reason: FinishReason) -> None:
+        self._seal_text(out)
+        usage = self._final_usage()
+        if usage is None:
+            self._note("usageReported", False, under="deuz")
+        if self.raw_finish is not None:
+            self._note("rawFinishReason", self.raw_finish, under="deuz")
+        self._is_complete = reason in ("stop", "tool_calls")
+        part: dict[str, Any] = {"type": "finish", "usage": usage or empty_usage(), "finishReason": reason}
+        if self._metadata:
+            part["providerMetadata"] = self._metadata
+        self.is_done = True
+        out.append(part)
+
+    def _truncated(self, out: list[StreamPart]) -> None:
+        self._fail(
+            out,
+            StreamTruncatedError(
+                f"The {self.provider} stream ended before its end marker: the answer is cut off.",
+                is_retryable=not self.has_content and not self._calls.calls,
+                provider=self.provider,
+                request_id=self._request_id,
+            ),
+        )
+
+    def _fail(self, out: list[StreamPart], error: ProviderError) -> None:
+        self._seal_text(out)
+        if error.usage is None:
+            error.usage = self.usage
+        if error.raw_finish is None:
+            error.raw_finish = self.raw_finish
+        if error.provider is None:
+            error.provider = self.provider
+        self.is_done = True
+        out.append({"type": "error", "error": error})
+
+
+def _counter() -> Callable[[], str]:
+    numbers = count(1)
+    return lambda: f"gen-{next(numbers)}"
+
+
+_FIELDS = ("data", "event", "id", "retry", ":")
+
+
+def _outside_frames(text: str) -> str:
+    """The lines that are no SSE fields."""
+    lines = [line for line in text.splitlines() if not line.lstrip("\ufeff").startswith(_FIELDS)]
+    return "\n".join(lines).strip()
+
+
+def _only_comments(text: str) -> bool:
+    return not _outside_frames(text)
