@@ -262,7 +262,8 @@ class _Live:
         return tool_rows([part for part, _ in parts], run=self.run, times_ms=times)
 
     def part_rows(self) -> list[_PartRow]:
-        return _part_rows(self.run, [(None, part, dumps(part), time_ms) for part, time_ms in self._parts()])
+        parts = [(None, cast("UIPart", part), dumps(part), time_ms) for part, time_ms in self._parts()]
+        return _part_rows(self.run, parts)
 
     def _parts(self) -> list[tuple[JSONObject, float | None]]:
         """The UI parts and their times; parts that do not go over the wire are left out."""

@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import anyio
 
 from deuz_nb.engine.deps import Deps, Response, Timeouts
 from deuz_nb.errors import CallTimeoutError, CancelledCallError, ProviderError, TimeoutPhase
-from deuz_nb.parts.stream import ErrorPart, Finish, StreamPart
+from deuz_nb.parts.stream import Finish, StreamPart, ToolCall, ToolState
 from deuz_nb.parts.usage import Usage
 from deuz_nb.prices import Price, reported_price, unpriced_warning
-from deuz_nb.providers import Parser, http_error, parser
+from deuz_nb.providers import ParsedCall, Parser, http_error, parser
 from deuz_nb.providers.catalog import parser_context
 from deuz_nb.providers.model import Call, Model, ProviderRequest
 from deuz_nb.redact import redact
@@ -42,6 +42,11 @@ class CallRecord:
     first_part_s: float | None = None
     latency_s: float | None = None
     attempts: int = 0
+
+
+class _Facts(TypedDict):
+    modelId: str
+    costUsd: NotRequired[float]
 
 
 class ModelCall:
@@ -185,7 +190,7 @@ class ModelCall:
         """How long to wait before the next attempt; None when there is none."""
         if last["type"] != "error" or self._parser.has_content or self.record.attempts > self._max_retries:
             return None
-        error = cast("ErrorPart", last)["error"]
+        error = last["error"]
         if not isinstance(error, ProviderError) or not error.is_retryable:
             return None
         if error.retry_after_s is not None:
@@ -193,7 +198,7 @@ class ModelCall:
         return 0.5 * 2 ** (self.record.attempts - 1) * self._deps.jitter()
 
     def _retry_warning(self, last: StreamPart, delay_s: float) -> StreamPart:
-        error = cast("ErrorPart", last)["error"]
+        error = last["error"] if last["type"] == "error" else None
         message = redact(f"Attempt {self.record.attempts} failed ({error}); the next one in {delay_s:.1f} s.")
         return {"type": "warning", "warning": {"type": "retry", "message": message}}
 
@@ -202,7 +207,7 @@ class ModelCall:
         record.latency_s = self._deps.clock.monotonic_s() - self._began_s
         record.model_id = self._parser.model_id or self._model.model_id
         if last["type"] == "finish":
-            self._emit(self._ending(cast("Finish", last)))
+            self._emit(self._ending(last))
         else:
             record.finish_reason = "error"
             record.usage = self._parser.usage
@@ -218,7 +223,7 @@ class ModelCall:
             record.usage = finish["usage"]
             record.price = self._priced(finish["usage"], metadata)
         cost = None if record.price is None else float(record.price.total)
-        facts: dict[str, Any] = {"modelId": record.model_id}
+        facts: _Facts = {"modelId": record.model_id}
         if cost is not None:
             facts["costUsd"] = cost
         ending: list[StreamPart] = []
@@ -239,7 +244,7 @@ class ModelCall:
         if cost is not None:
             ending.append({"type": "cost", "costUsd": cost, "deltaUsd": cost, "stepIndex": 0})
         ending.extend(self._call_parts(was_cut=False))
-        ending.append(cast("StreamPart", {**finish, **facts}))
+        ending.append({**finish, **facts})
         return ending
 
     def _priced(self, usage: Usage, metadata: Mapping[str, Any]) -> Price | None:
@@ -263,9 +268,8 @@ class ModelCall:
         """A tool-call part for every whole call; a call that may not run is marked with its outcome."""
         parts: list[StreamPart] = []
         for call in self._parser.tool_calls:
-            state: dict[str, Any] = {"type": "tool-state", "toolCallId": call.id, "toolName": call.name}
             if call.is_valid:
-                whole: dict[str, Any] = {
+                whole: ToolCall = {
                     "type": "tool-call",
                     "toolCallId": call.id,
                     "toolName": call.name,
@@ -273,9 +277,13 @@ class ModelCall:
                 }
                 if call.provider_metadata:
                     whole["providerMetadata"] = call.provider_metadata
-                parts += [whole, {**state, "state": "input-complete"}]
+                parts += [whole, _state(call, "input-complete")]
             else:
                 ended_well = not was_cut and self.record.finish_reason in ("stop", "tool_calls")
                 outcome = "invalid-input" if ended_well else "cancelled" if was_cut else "no-result"
-                parts.append({**state, "state": "error", "outcome": outcome})
+                parts.append({**_state(call, "error"), "outcome": outcome})
         return parts
+
+
+def _state(call: ParsedCall, state: Literal["input-complete", "error"]) -> ToolState:
+    return {"type": "tool-state", "toolCallId": call.id, "toolName": call.name, "state": state}

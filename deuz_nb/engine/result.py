@@ -18,7 +18,7 @@ from deuz_nb.errors import CancelledCallError, DeuzError, InvalidResponseError, 
 from deuz_nb.fold import Turn
 from deuz_nb.fold.rows import UsageRow
 from deuz_nb.parts.message import Message
-from deuz_nb.parts.stream import CallWarning, ErrorPart, Finish, StreamPart
+from deuz_nb.parts.stream import CallWarning, Finish, StreamPart
 from deuz_nb.parts.usage import FinishReason, Usage
 from deuz_nb.providers.model import Model
 from deuz_nb.wire.frame import to_ui
@@ -109,7 +109,7 @@ class StreamResult:
     def error(self) -> DeuzError | None:
         """The exception of the error part, once the run failed."""
         last = self._last
-        return cast("ErrorPart", last)["error"] if last is not None and last["type"] == "error" else None
+        return last["error"] if last is not None and last["type"] == "error" else None
 
     @property
     def usage_so_far(self) -> Usage | None:

@@ -70,7 +70,7 @@ class HTTPTransport:
     @asynccontextmanager
     async def post(
         self, model: Model, request: ProviderRequest, *, connect_s: float
-    ) -> AsyncIterator[HTTPResponse]:
+    ) -> AsyncGenerator[HTTPResponse]:
         """Send the request; leaving the context closes the response and, if it is not at its end, the connection.
 
         Raises NetworkError, CallTimeoutError (connect), MisuseError for an address that is no URL.

@@ -165,6 +165,5 @@ StreamPart = (
     | WarningPart
     | Finish
     | ErrorPart
-    | JSONObject
 )
-"""A canonical part.  Open: any other dict with a `type` passes through unchanged."""
+"""A canonical part.  The union is open: at run time a part of another type may come, and passes through."""

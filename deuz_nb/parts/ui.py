@@ -12,7 +12,7 @@ from deuz_nb.parts.stream import (
     ToolCall,
     ToolState,
 )
-from deuz_nb.parts.usage import FinishReason, JSONObject, Usage
+from deuz_nb.parts.usage import FinishReason, Usage
 
 __all__ = [
     "V2_ONLY_TYPES",
@@ -99,9 +99,8 @@ UIPart = (
     | UIWarning
     | UIFinish
     | UIError
-    | JSONObject
 )
-"""A UI part.  Open: unknown types and keys are kept as they came."""
+"""A UI part.  The union is open: at run time unknown types and keys are kept as they came."""
 
 V2_ONLY_TYPES: frozenset[str] = frozenset(
     {

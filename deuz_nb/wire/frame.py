@@ -173,7 +173,10 @@ def to_ui(part: StreamPart) -> UIPart | None:
 
     Foreign text is redacted, keys are in wire order, absent members stay absent.
     """
-    given: JSON = part
+    return cast("UIPart | None", _to_ui(part))
+
+
+def _to_ui(given: JSON) -> JSONObject | None:
     if not isinstance(given, dict):
         return None
     found = cast("JSONObject", given)
@@ -186,7 +189,7 @@ def to_ui(part: StreamPart) -> UIPart | None:
         case "data":
             return _data(found)
         case "sub-agent":
-            inner = to_ui(cast("StreamPart", found.get("part")))
+            inner = _to_ui(found.get("part"))
             return None if inner is None else {"type": kind, **_members(found, _AGENT), "part": inner}
         case "plan-update" if not isinstance(found.get("tasks"), list):
             return None
@@ -210,7 +213,7 @@ def _members(part: JSONObject, shape: _Shape) -> JSONObject:
     return found
 
 
-def _data(part: JSONObject) -> UIPart | None:
+def _data(part: JSONObject) -> JSONObject | None:
     # An id rides only on a data write (frame vector frame-data-canonical-id).
     name = part.get("name")
     if not isinstance(name, str):
@@ -237,7 +240,7 @@ def is_on_v1(part: UIPart) -> bool:
     kind = cast("JSONObject", part).get("type")
     if kind == "sub-agent":
         inner: JSON = cast("JSONObject", part).get("part")
-        return isinstance(inner, dict) and is_on_v1(cast("JSONObject", inner))
+        return isinstance(inner, dict) and is_on_v1(cast("UIPart", inner))
     return isinstance(kind, str) and kind not in V2_ONLY_TYPES and not kind.startswith("data-")
 
 

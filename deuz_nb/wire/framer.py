@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from deuz_nb.errors import MisuseError
 from deuz_nb.parts.stream import StreamPart
@@ -113,7 +113,7 @@ class Framer:
             if value is not ABSENT:
                 part["payload"] = value
             try:
-                return self.send(part, is_transient=is_transient)
+                return self.send(cast("UIPart", part), is_transient=is_transient)
             except (TypeError, ValueError, RecursionError) as error:
                 raise MisuseError(f"data part {name!r} is not JSON ({error}); write plain values") from error
 
@@ -144,7 +144,7 @@ class Framer:
         self.is_closed = True
         seq = self.next_seq
         self.next_seq = seq + 1
-        return [Frame(seq, {"type": "done"}, encode_done(seq if self.wire == "v2" else None))]
+        return [Frame(seq, cast("UIPart", {"type": "done"}), encode_done(seq if self.wire == "v2" else None))]
 
 
 def _not_json(part: StreamPart) -> UIPart:
