@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, runtime_checkable
 
 from deuz_nb.errors import MisuseError, TranscriptError
@@ -367,7 +368,7 @@ def _frame(rows: Sequence[object], types: Mapping[str, str]) -> DataFrame:
 
     columns: dict[str, Any] = {}
     for name, kind in types.items():
-        values = [getattr(row, name) for row in rows]
+        values: list[Any] = list(map(attrgetter(name), rows))
         if name == "cost_usd":
             values = [None if value is None else float(value) for value in values]
         elif kind == "string":

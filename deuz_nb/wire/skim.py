@@ -1,7 +1,7 @@
 """The few parts of a transcript that say what a run took, without reading the rest.
 
-Most of a transcript is text; searching its bytes for four words is many times faster than decoding it.  The
-search is exact or it is not made: anything unusual about the bytes gives None, and the caller reads it all.
+Most of a transcript is text; searching it for four words is many times faster than parsing it.  The
+search is exact or it is not made: anything unusual in it gives None, and the caller reads it all.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from deuz_nb.parts.usage import JSON
 
 __all__ = ["skim"]
 
-_WORDS: Final = (b'"step-', b'"finish"', b'"cost"', b'"sub-agent"')
-_ESCAPED_LETTER: Final = re.compile(rb"\\u00[2-7]")
-_FRAME: Final = re.compile(rb"(?:id: \d{1,16}\n)?data: (\{[^\n]*\})\Z")
-_END: Final = b"data: [DONE]\n\n"
+_WORDS: Final = ('"step-', '"finish"', '"cost"', '"sub-agent"')
+_ESCAPED_LETTER: Final = re.compile(r"\\u00[2-7]")
+_HEAD: Final = re.compile(r"(?:id: \d{1,16}\n)?data: (?=\{)", re.ASCII)
+_END: Final = "data: [DONE]\n\n"
 
 
 def skim(data: bytes) -> list[UIPart] | None:
@@ -28,49 +28,45 @@ def skim(data: bytes) -> list[UIPart] | None:
     them (other line ends, letters as escapes, data on several lines), tell the times of these parts, or are
     no UTF-8.
     """
-    if 13 in data or not data.startswith((b"id: ", b"data: ")) or not _is_utf8(data):
+    if 13 in data or not data.startswith((b"id: ", b"data: ")):
         return None
-    if b"\\u00" in data and _ESCAPED_LETTER.search(data):
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
         return None
-    end = data.find(b"[DONE]")
-    if end >= 0 and not (data.endswith(_END) and end == len(data) - len(_END) + _END.index(b"[")):
+    if "\\u00" in text and _ESCAPED_LETTER.search(text):
+        return None
+    mark = text.find("[DONE]")
+    if mark >= 0 and not (text.endswith(_END) and mark == len(text) - len(_END) + _END.index("[")):
         return None
     parts: list[UIPart] = []
     done = 0
-    for position in _positions(data):
+    for position in _positions(text):
         if position < done:
             continue
-        begin = data.rfind(b"\n\n", done, position) + 2
-        begin = begin if begin > 1 else done
-        done = data.find(b"\n\n", position) + 2
-        match = _FRAME.match(data, begin, done - 2) if done > 1 else None
-        if match is None:
+        begin = text.rfind("\n\n", done, position) + 2
+        head = _HEAD.match(text, begin if begin > 1 else done)
+        if head is None:
+            return None
+        end = text.find("\n", head.end())
+        if end < position or not text.startswith("\n\n", end):
             return None
         try:
-            part: JSON = loads(match[1].decode())
+            part: JSON = loads(text[head.end() : end])
         except ValueError:
             return None
         parts.append(cast("UIPart", part))
+        done = end + 2
     return parts
 
 
-def _positions(data: bytes) -> list[int]:
+def _positions(text: str) -> list[int]:
     """Where one of the words is, in order."""
     found: list[int] = []
     for word in _WORDS:
-        position = data.find(word)
+        position = text.find(word)
         while position >= 0:
             found.append(position)
-            position = data.find(word, position + len(word))
+            position = text.find(word, position + 6)
     found.sort()
     return found
-
-
-def _is_utf8(data: bytes) -> bool:
-    if data.isascii():
-        return True
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
