@@ -246,8 +246,10 @@ def _messages(
         if not prompt.strip():
             raise MisuseError("The prompt is empty: pass the text to send, or a list of messages.")
         found.append({"role": "user", "content": prompt})
-    else:
+    elif isinstance(prompt, Sequence):
         found.extend(prompt)
+    else:
+        raise MisuseError(f"{prompt!r} is no prompt: pass a text, or a list of messages.")
     return tuple(found)
 
 

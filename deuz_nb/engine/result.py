@@ -65,7 +65,6 @@ class StreamResult:
         self._task: asyncio.Task[None] | Future[None] | None = None
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
         self._last: StreamPart | None = None
-        self._turn.apply({"type": "start", "messageId": message_id})
 
     def __repr__(self) -> str:
         state = "not started" if not self.is_started else "running" if not self.is_done else self.turn.status
@@ -90,6 +89,8 @@ class StreamResult:
             items = self._log.items
             end = len(items)
             if self._folded < end:
+                if not self._folded:
+                    self._turn.apply({"type": "start", "messageId": self.message_id})
                 ui_parts = [to_ui(part) for part in items[self._folded : end]]
                 self._turn.apply_all([part for part in ui_parts if part is not None])
                 self._folded = end
@@ -284,6 +285,8 @@ class StreamResult:
         except asyncio.CancelledError:
             if not self._is_cancelled:
                 raise
+        except DeuzError as error:
+            self._finish_with(error)
         except Exception as exc:
             # A fault of ours must still end the run for every reader, with its cause attached.
             fault = InvalidResponseError(

@@ -75,6 +75,7 @@ class HTTPTransport:
 
         Raises NetworkError, CallTimeoutError (connect), MisuseError for an address that is no URL.
         """
+        _check_address(request.url)
         own = self._transport(model) if self._transport is not None else None
         client = httpx.AsyncClient(transport=own) if own is not None else await self._client()
         try:
@@ -93,8 +94,6 @@ class HTTPTransport:
                 phase="connect",
                 limit_s=connect_s,
             ) from error
-        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise MisuseError(f"{request.url!r} is no http(s) address; check base_url.") from error
         except httpx.HTTPError as error:
             raise NetworkError(
                 f"No answer from {_host(request.url)} ({_kind(error)}); check that the server runs and that the "
@@ -127,6 +126,15 @@ async def _held(client: httpx.AsyncClient) -> AsyncGenerator[None]:
         yield
     finally:
         await client.aclose()
+
+
+def _check_address(url: str) -> None:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise MisuseError(f"{url!r} is no address ({error}); check base_url.") from error
+    if parsed.scheme not in ("http", "https") or not parsed.host or not 0 < (parsed.port or 80) < 65536:
+        raise MisuseError(f"{url!r} is no http(s) address; check base_url.")
 
 
 def _host(url: str) -> str:
