@@ -74,8 +74,7 @@ class PriceProvider(Protocol):
         """The price of one call's own usage (never of a sum), or None when it is not known.
 
         `model` is the model that answered; where its name is a deployment's, the model behind it.  `at` is
-        when it was asked (UTC when it has no zone), `tier` the service tier that the answer names.  The price
-        providers of this module take seconds since 1970 for `at` too.
+        when it was asked (UTC when it has no zone), `tier` the service tier that the answer names.
         """
         ...
 
@@ -131,7 +130,7 @@ class PriceTable:
         self._rates = [(pattern.lower(), _rates(pattern, given)) for pattern, given in rates.items()]
 
     def price(
-        self, usage: Usage, *, model: str, provider: str, at: datetime | float, tier: str | None = None
+        self, usage: Usage, *, model: str, provider: str, at: datetime, tier: str | None = None
     ) -> Price | None:
         """The price by the first pattern that matches; a table does not tell times and tiers apart."""
         names = (model.lower(), f"{provider}:{model}".lower())
@@ -151,12 +150,11 @@ class FirstOf:
         self.providers = providers
 
     def price(
-        self, usage: Usage, *, model: str, provider: str, at: datetime | float, tier: str | None = None
+        self, usage: Usage, *, model: str, provider: str, at: datetime, tier: str | None = None
     ) -> Price | None:
         """The first price that is known."""
-        moment = _moment(at)
         for known in self.providers:
-            price = known.price(usage, model=model, provider=provider, at=moment, tier=tier)
+            price = known.price(usage, model=model, provider=provider, at=at, tier=tier)
             if price is not None:
                 return price
         return None
@@ -177,7 +175,7 @@ class GenaiPrices:
         return _genai() is not None
 
     def price(
-        self, usage: Usage, *, model: str, provider: str, at: datetime | float, tier: str | None = None
+        self, usage: Usage, *, model: str, provider: str, at: datetime, tier: str | None = None
     ) -> Price | None:
         """The price by the rates of that provider at that time.
 
@@ -194,7 +192,7 @@ class GenaiPrices:
         )
         asked: dict[str, Any] = {
             "provider_id": host,
-            "genai_request_timestamp": _moment(at),
+            "genai_request_timestamp": at if at.tzinfo is not None else at.replace(tzinfo=UTC),
         }
         if context is not None:
             asked["price_context"] = context
@@ -214,18 +212,15 @@ class GenaiPrices:
         return "GenaiPrices()"
 
 
-def reported_price(reported: JSON, *, provider: str) -> Price | None:
-    """The cost that the provider itself reported: an amount in USD, or the raw usage object that holds it.
+def reported_price(raw_usage: JSON, *, provider: str) -> Price | None:
+    """The cost that the provider itself reported in its raw usage object; None when it reported none.
 
-    In a raw usage only OpenRouter's is known to be in USD.  With the user's own key at the model's provider
-    (`is_byok`) it is OpenRouter's fee alone, and what the provider charges comes on top.
+    Only OpenRouter's is known to be in USD.  With the user's own key at the model's provider (`is_byok`) it is
+    OpenRouter's fee alone, and what the provider charges comes on top.
     """
-    if not isinstance(reported, dict):
-        amount = _amount(reported)
-        return None if amount is None else Price(None, None, None, None, amount, "provider")
-    if provider != "openrouter":
+    if provider != "openrouter" or not isinstance(raw_usage, dict):
         return None
-    raw = cast("JSONObject", reported)
+    raw = cast("JSONObject", raw_usage)
     total = _amount(raw.get("cost"))
     if total is not None and raw.get("is_byok") is True:
         details = raw.get("cost_details")
@@ -265,12 +260,6 @@ def _amount(given: object) -> Decimal | None:
     except InvalidOperation:
         return None
     return amount if amount.is_finite() and amount >= 0 else None
-
-
-def _moment(at: datetime | float) -> datetime:
-    if not isinstance(at, datetime):
-        return datetime.fromtimestamp(at, UTC)
-    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
 def _rates(pattern: str, given: Rates | Mapping[str, Any]) -> Rates:
