@@ -152,7 +152,9 @@ class Prose:
         head = source.split("\n")[: _HEAD_LINES.get(segment.kind, 0)]
         prefix = "".join(f"{line}\n" for line in head)
         goes_on = is_cut and len(prefix) <= _LONGEST_HEAD
-        self._chain = _Chain(_family(segment.kind), joins, prefix, piece.next_number, codes) if goes_on else None
+        self._chain = (
+            _Chain(_family(segment.kind), joins, prefix, piece.next_number, codes) if goes_on else None
+        )
         if codes and not goes_on:
             self._set(place, is_open=False)
 
