@@ -201,7 +201,7 @@ class _File:
             ledger = Ledger(self.run)
             ledger.apply_all(parts)
             # How far an unfinished run came is told by the parts that were not looked at.
-            if ledger.is_finished:
+            if ledger.is_settled:
                 return ledger
         return self._read().ledger()
 

@@ -60,6 +60,7 @@ class _Agent:
     calls: list[_Call] = field(default_factory=list["_Call"])
     has_steps: bool = False
     finish: JSONObject | None = None
+    stepless_finishes: int = 0
     has_failed: bool = False
     error: str | None = None
     spent_usd: Decimal = Decimal(0)
@@ -94,9 +95,10 @@ class Ledger:
         self._last_ms: float | None = None
 
     @property
-    def is_finished(self) -> bool:
-        """Whether the run's own finish part was applied."""
-        return self._own.finish is not None
+    def is_settled(self) -> bool:
+        """Whether the rows follow from steps, costs, sub-agents and the finish alone, whatever the content."""
+        # With a second finish, content in between would tell whether there was a second call.
+        return self._own.finish is not None and self._own.stepless_finishes <= 1
 
     def apply_all(self, parts: Iterable[JSON], times_ms: Iterable[float | None] = ()) -> None:
         """Fold parts, and the times at which they came as far as these are given."""
@@ -138,7 +140,7 @@ class Ledger:
             self.rows(),
             run=self.run,
             finish_reason=reason,
-            error=None if self.is_finished else self._own.error,
+            error=self._own.error if reason == "error" else None,
             latency_s=seconds(self._first_ms, self._last_ms),
         )
 
@@ -174,8 +176,11 @@ class Ledger:
 
     def _finish(self, agent: _Agent, part: JSONObject, time_ms: float | None) -> None:
         self._cut(agent)
-        is_again, agent.finish = agent.finish is not None, part
-        if agent.has_steps or (is_again and agent.loose is None):
+        agent.finish = part
+        if agent.has_steps:
+            return
+        agent.stepless_finishes += 1
+        if agent.stepless_finishes > 1 and agent.loose is None:
             return
         call, agent.loose = agent.current(self._first_ms), None
         self._end(agent, call, part, time_ms)

@@ -18,15 +18,15 @@ __all__ = ["skim"]
 _WORDS: Final = ('"step-', '"finish"', '"cost"', '"sub-agent"')
 _ESCAPED_LETTER: Final = re.compile(r"\\u00[2-7]")
 _HEAD: Final = re.compile(r"(?:id: \d{1,16}\n)?data: (?=\{)", re.ASCII)
-_END: Final = "data: [DONE]\n\n"
+_END: Final = re.compile(r"(?:(?:id: \d{1,16}\n)?data: \[DONE\]\n\n)?", re.ASCII)
 
 
 def skim(data: bytes) -> list[UIPart] | None:
     """All parts of steps, costs, sub-agents and the finish, in order, and maybe a few others.
 
     None when the bytes must be read as a whole: they are not as this package and JavaScript servers write
-    them (other line ends, letters as escapes, data on several lines), tell the times of these parts, or are
-    no UTF-8.
+    them (other line ends, letters as escapes, data on several lines), tell the times of these parts, go on
+    after the last of them, or are no UTF-8.
     """
     if 13 in data or not data.startswith((b"id: ", b"data: ")):
         return None
@@ -37,7 +37,7 @@ def skim(data: bytes) -> list[UIPart] | None:
     if "\\u00" in text and _ESCAPED_LETTER.search(text):
         return None
     mark = text.find("[DONE]")
-    if mark >= 0 and not (text.endswith(_END) and mark == len(text) - len(_END) + _END.index("[")):
+    if mark >= 0 and mark != len(text) - len("[DONE]\n\n"):
         return None
     parts: list[UIPart] = []
     done = 0
@@ -57,7 +57,7 @@ def skim(data: bytes) -> list[UIPart] | None:
             return None
         parts.append(cast("UIPart", part))
         done = end + 2
-    return parts
+    return parts if _END.fullmatch(text, done) else None
 
 
 def _positions(text: str) -> list[int]:
