@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from deuz_nb._version import __version__
 
 if TYPE_CHECKING:
-    from deuz_nb.api import model, openai_compatible, stream_chat
+    from deuz_nb.api import load_ipython_extension, model, openai_compatible, show, stream_chat, stream_view
     from deuz_nb.engine.deps import Timeouts
     from deuz_nb.engine.result import StreamResult
     from deuz_nb.errors import DeuzError
     from deuz_nb.fold import Turn, agent_state_from_parts, apply_ui_part
     from deuz_nb.frames import parts_frame, runs_frame, tools_frame, usage_frame
     from deuz_nb.net.files import read_transcript, write_transcript
-    from deuz_nb.notebook import load_ipython_extension, show, stream_view
     from deuz_nb.notebook.view import StreamView
     from deuz_nb.prices import PriceTable
     from deuz_nb.providers.model import Model, ToolSpec
@@ -36,15 +35,15 @@ _ROOMS = {
     "Turn": "fold",
     "agent_state_from_parts": "fold",
     "apply_ui_part": "fold",
-    "load_ipython_extension": "notebook",
+    "load_ipython_extension": "api",
     "model": "api",
     "openai_compatible": "api",
     "parts_frame": "frames",
     "read_transcript": "net.files",
     "runs_frame": "frames",
-    "show": "notebook",
+    "show": "api",
     "stream_chat": "api",
-    "stream_view": "notebook",
+    "stream_view": "api",
     "tools_frame": "frames",
     "usage_frame": "frames",
     "write_transcript": "net.files",

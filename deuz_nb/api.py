@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import httpx
 
@@ -27,7 +27,20 @@ from deuz_nb.providers.model import Call, Effort, Model, ToolChoice, ToolSpec
 from deuz_nb.providers.requests import build_request
 from deuz_nb.recordings import load
 
-__all__ = ["default_deps", "is_static_asked", "model", "openai_compatible", "stream_chat"]
+if TYPE_CHECKING:
+    from deuz_nb.notebook.view import StreamView
+    from deuz_nb.wire.transcript import Transcript
+
+__all__ = [
+    "default_deps",
+    "is_static_asked",
+    "load_ipython_extension",
+    "model",
+    "openai_compatible",
+    "show",
+    "stream_chat",
+    "stream_view",
+]
 
 REPLAY = "replay:"
 
@@ -214,6 +227,44 @@ def stream_chat(
         message_id=own_id if message_id is None else message_id,
         deps=world,
     )
+
+
+def stream_view(result: StreamResult) -> StreamView:
+    """A live view of a result: `display` it, `await` it, or call `wait()`.
+
+    Displaying returns at once and the run goes on; at its end the output becomes static HTML and text.  With
+    DEUZ_NB_STATIC=1, or where no front end is alive, it waits and shows the static form only.
+    """
+    from deuz_nb import notebook
+
+    if not isinstance(result, StreamResult):
+        raise MisuseError(
+            f"{result!r} is no result of stream_chat; a transcript is shown by show(transcript)."
+        )
+    _tell_static()
+    return notebook.stream_view(result)
+
+
+def show(transcript: Transcript) -> None:
+    """Show a transcript: in a notebook as a card, elsewhere as plain text on standard output."""
+    from deuz_nb import notebook
+
+    _tell_static()
+    notebook.show(transcript)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext deuz_nb` does: results and transcripts are shown as last expressions."""
+    from deuz_nb import notebook
+
+    _tell_static()
+    notebook.load_ipython_extension(shell)
+
+
+def _tell_static() -> None:
+    from deuz_nb.notebook import bridge
+
+    bridge.set_static(True if is_static_asked() else None)
 
 
 def _chosen(given: Model | str) -> Model:

@@ -9,7 +9,6 @@ import importlib
 import importlib.util
 import sys
 import uuid
-from collections.abc import Callable
 from typing import Any, Literal, cast
 
 __all__ = ["Bundle", "FrontEnd", "front_end", "new_display_id", "publish", "set_static"]
@@ -19,14 +18,11 @@ Bundle = dict[str, Any]
 
 FrontEnd = Literal["live", "static", "terminal"]
 
-_static: bool | Callable[[], bool] | None = None
+_static: bool | None = None
 
 
-def set_static(is_static: bool | Callable[[], bool] | None) -> None:
-    """Force static output (True) or live output where there is a kernel (False); None decides by itself.
-
-    A callable is asked at every display: True forces static output, False decides by itself.
-    """
+def set_static(is_static: bool | None) -> None:
+    """Force static output (True) or live output where there is a kernel (False); None decides by itself."""
     global _static
     _static = is_static
 
@@ -39,9 +35,8 @@ def front_end() -> FrontEnd:
     kernel = _kernel()
     if kernel is None:
         return "terminal"
-    forced = (_static() or None) if callable(_static) else _static
-    if forced is not None:
-        return "static" if forced else "live"
+    if _static is not None:
+        return "static" if _static else "live"
     if importlib.util.find_spec("ipywidgets") is None:
         return "static"
     try:
