@@ -35,7 +35,7 @@ _STYLES: Final = {
     "dz-reasoning": f"border-left:3px solid {_LINE};padding:0 0 0 10px;margin:8px 0;color:{_GREY}",
     "dz-sub": f"border-left:3px solid {_LINE};padding:0 0 0 12px;margin:8px 0 8px 4px",
     "dz-table": "overflow-x:auto;max-width:100%",
-    "dz-math": "overflow-x:auto;margin:8px 0",
+    "dz-math": "overflow-x:auto;overflow-y:hidden;padding:.35em 0;margin:.2em 0 .5em",
     "dz-tree": "list-style:none;padding-left:1.1em;margin:2px 0",
     "dz-plan": "list-style:none;padding-left:2px;margin:4px 0",
     "dz-activity": f"color:{_GREY};font-size:.92em;margin:8px 0",
@@ -67,6 +67,7 @@ color:inherit;border:1px solid {_LINE};font-size:12px;flex:0 0 auto}}
 .dz .dz-stop:focus-visible{{outline:2px solid {_RUN};outline-offset:1px}}
 .dz .widget-html-content>:first-child{{margin-top:0}}
 .dz .widget-html-content>:last-child{{margin-bottom:.65em}}
+.dz .dz-top .widget-html-content>.dz-head{{margin:0}}
 .dz p,.dz ul,.dz ol,.dz blockquote,.dz pre{{margin:0 0 .65em}}
 .dz li{{margin:.15em 0}} .dz li>p{{margin:0 0 .35em}} .dz li>ul,.dz li>ol{{margin:.15em 0}}
 .dz h3,.dz h4,.dz h5,.dz h6{{margin:1em 0 .4em;line-height:1.3;font-weight:600}}
