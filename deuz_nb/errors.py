@@ -14,6 +14,7 @@
     │   └── StreamError               the stream failed
     │       ├── StreamTruncatedError  it ended before its terminal event    stream_truncated
     │       ├── InvalidResponseError  not what the wire says                invalid_response
+    │       ├── RemoteError           a server or a transcript tells of one remote_error
     │       └── CancelledCallError    stopped by the reader                 aborted
     ├── TranscriptError               a transcript cannot be read; `path`, `line`
     └── MisuseError (ValueError)      the caller erred
@@ -46,6 +47,7 @@ __all__ = [
     "OverloadedError",
     "ProviderError",
     "RateLimitError",
+    "RemoteError",
     "StreamError",
     "StreamTruncatedError",
     "TranscriptError",
@@ -187,6 +189,12 @@ class InvalidResponseError(StreamError):
     """The body is not what the wire promises."""
 
     code = "invalid_response"
+
+
+class RemoteError(StreamError):
+    """The run failed elsewhere: all that is known is the message of its error part."""
+
+    code = "remote_error"
 
 
 class CancelledCallError(StreamError):

@@ -14,11 +14,11 @@ from deuz_nb.engine.call import CallRecord
 from deuz_nb.engine.deps import Deps
 from deuz_nb.engine.later import Later
 from deuz_nb.engine.portal import get_portal
-from deuz_nb.errors import CancelledCallError, DeuzError, InvalidResponseError, MisuseError
+from deuz_nb.errors import CancelledCallError, DeuzError, InvalidResponseError, MisuseError, RemoteError
 from deuz_nb.fold import Turn
-from deuz_nb.fold.rows import UsageRow
+from deuz_nb.fold.ledger import UsageRow, usage_rows
 from deuz_nb.parts.message import Message
-from deuz_nb.parts.stream import CallWarning, Finish, StreamPart
+from deuz_nb.parts.stream import CallWarning, ErrorPart, Finish, StreamPart
 from deuz_nb.parts.usage import FinishReason, Usage
 from deuz_nb.providers.model import Model
 from deuz_nb.wire.frame import to_ui
@@ -30,11 +30,17 @@ Emit = Callable[[list[StreamPart]], None]
 
 
 class Source:
-    """What a result is read from: a run that emits parts, and what it knows of its model calls."""
+    """What a result is read from: a run that emits parts, and what it knows of its model calls.
 
-    def __init__(self, run: Callable[[Emit], Awaitable[None]], records: list[CallRecord]) -> None:
+    `is_ui`: the parts are UI parts, as a transcript or a server tells them, and begin with `start`.
+    """
+
+    def __init__(
+        self, run: Callable[[Emit], Awaitable[None]], records: list[CallRecord], *, is_ui: bool = False
+    ) -> None:
         self.run = run
         self.records = records
+        self.is_ui = is_ui
 
 
 class StreamResult:
@@ -65,6 +71,7 @@ class StreamResult:
         self._task: asyncio.Task[None] | Future[None] | None = None
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
         self._last: StreamPart | None = None
+        self._error: DeuzError | None = None
 
     def __repr__(self) -> str:
         state = "not started" if not self.is_started else "running" if not self.is_done else self.turn.status
@@ -89,11 +96,10 @@ class StreamResult:
             items = self._log.items
             end = len(items)
             if self._folded < end:
-                if not self._folded:
-                    self._turn.apply({"type": "start", "messageId": self.message_id})
-                ui_parts = [to_ui(part) for part in items[self._folded : end]]
-                self._turn.apply_all([part for part in ui_parts if part is not None])
+                self._fold(items[self._folded : end])
                 self._folded = end
+            if self._log.is_closed and self._last is None and self._folded == len(items):
+                self._turn.seal()
             return self._turn
 
     @property
@@ -109,8 +115,17 @@ class StreamResult:
     @property
     def error(self) -> DeuzError | None:
         """The exception of the error part, once the run failed."""
-        last = self._last
-        return last["error"] if last is not None and last["type"] == "error" else None
+        return self._error
+
+    @property
+    def is_ui(self) -> bool:
+        """Whether `parts` are UI parts, as a transcript tells them, rather than canonical ones."""
+        return self._source.is_ui
+
+    @property
+    def call_records(self) -> list[CallRecord]:
+        """What is known of the model calls so far."""
+        return self._source.records
 
     @property
     def usage_so_far(self) -> Usage | None:
@@ -140,6 +155,8 @@ class StreamResult:
 
     def usage_rows(self) -> list[UsageRow]:
         """One row per model call, with what only the caller's side knows (provider, exact price, latency)."""
+        if self._source.is_ui:
+            return usage_rows(self._log.items, run=self.message_id, times_ms=self._times_ms)
         return [
             UsageRow.of_call(
                 run=self.message_id,
@@ -300,12 +317,23 @@ class StreamResult:
                     CancelledCallError("The call was cancelled; call again for a whole answer.")
                 )
 
+    def _fold(self, parts: list[StreamPart]) -> None:
+        if self._source.is_ui:
+            self._turn.apply_all(parts)
+            return
+        if not self._folded:
+            self._turn.apply({"type": "start", "messageId": self.message_id})
+        ui_parts = [to_ui(part) for part in parts]
+        self._turn.apply_all([part for part in ui_parts if part is not None])
+
     def _emit(self, batch: list[StreamPart]) -> None:
         now_ms = (self._deps.clock.monotonic_s() - (self._began_s or 0.0)) * 1000
         self._times_ms.extend([now_ms] * len(batch))
         last = batch[-1]
         if last["type"] in ("finish", "error"):
             self._last = last
+            if last["type"] == "error":
+                self._error = _error_of(last)
             self._ended_s = self._deps.clock.monotonic_s()
             self._log.items.extend(batch)
             self._log.close()
@@ -313,7 +341,13 @@ class StreamResult:
             self._log.extend(batch)
 
     def _finish_with(self, error: DeuzError) -> None:
-        self._emit([{"type": "error", "error": error}])
+        if self._source.is_ui:
+            # What others told stays as they told it: the end that is missing is not written into the parts.
+            self._error = error
+            self._ended_s = self._deps.clock.monotonic_s()
+            self._log.close()
+        else:
+            self._emit([{"type": "error", "error": error}])
 
     def _begin_reading(self) -> None:
         with self._lock:
@@ -349,8 +383,8 @@ class StreamResult:
         async for part in self._read_parts():
             if part["type"] == "text-delta":
                 yield part["text"]
-            elif part["type"] == "error":
-                raise part["error"]
+        if self._error is not None:
+            raise self._error
 
     async def _until_done(self) -> None:
         self._is_kept = True
@@ -360,8 +394,8 @@ class StreamResult:
 
     async def _finished(self) -> Finish:
         await self._until_done()
-        if self.error is not None:
-            raise self.error
+        if self._error is not None:
+            raise self._error
         return cast("Finish", self._last)
 
     async def _await_usage(self) -> Usage:
@@ -389,3 +423,10 @@ class StreamResult:
             raise MisuseError(
                 "This run lives on the event loop that wait() would block; use: await result.consume()"
             )
+
+
+def _error_of(part: ErrorPart) -> DeuzError:
+    """The exception an error part carries; of a UI part, which carries none, one with its message."""
+    told = cast("dict[str, Any]", part)
+    error = told.get("error")
+    return error if isinstance(error, DeuzError) else RemoteError(str(told.get("message") or "Stream error."))
