@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from deuz_nb import jsontext
 from deuz_nb.errors import (
@@ -23,7 +24,8 @@ from deuz_nb.errors import (
     ProviderError,
     RateLimitError,
 )
-from deuz_nb.parts.usage import JSON
+from deuz_nb.parts.usage import JSON, JSONObject
+from deuz_nb.providers.values import as_list, as_object, as_text
 
 __all__ = ["Fault", "fault_of", "http_error", "stream_failure"]
 
@@ -96,23 +98,21 @@ class Fault:
 def fault_of(body: JSON) -> Fault | None:
     """The error in a JSON body of any host's shape; None when it holds none."""
     if isinstance(body, list):
-        for item in cast("list[JSON]", body):
-            fault = fault_of(item)
-            if fault is not None:
-                return fault
-        return None
-    if not isinstance(body, dict):
-        return None
-    top = cast("dict[str, Any]", body)
+        faults = (_fault_in(as_object(item)) for item in as_list(body))
+        return next((fault for fault in faults if fault is not None), None)
+    return _fault_in(as_object(body))
+
+
+def _fault_in(top: JSONObject) -> Fault | None:
     response = top.get("response")
     if "error" not in top and isinstance(response, dict):
-        top = cast("dict[str, Any]", response)
+        top = as_object(response)
     error = top.get("error")
     request_id = _text(top.get("request_id"))
     if isinstance(error, str) and error.strip():
         return Fault(error, request_id=request_id)
     if isinstance(error, dict):
-        return _fault(cast("dict[str, Any]", error), request_id)
+        return _fault(as_object(error), request_id)
     if _is_flat_error(top):
         flat = {key: value for key, value in top.items() if key not in ("object", "sequence_number")}
         if flat.get("type") == "error":
@@ -289,21 +289,20 @@ def _fault(error: dict[str, Any], request_id: str | None) -> Fault:
     details = error.get("details")
     retry_s: float | None = None
     is_quota = False
-    for detail in cast("list[Any]", details) if isinstance(details, list) else [details]:
-        if isinstance(detail, dict):
-            item = cast("dict[str, Any]", detail)
-            words += [word for word in (_text(item.get("reason")), _text(item.get("error_code"))) if word]
-            delay = _text(item.get("retryDelay"))
-            if delay and (match := _SECONDS.match(delay)):
-                retry_s = float(match[1])
-            is_quota = is_quota or "perday" in jsontext.dumps(item).lower()
+    for detail in as_list(details) if isinstance(details, list) else [details]:
+        item = as_object(detail)
+        words += [word for word in (_text(item.get("reason")), _text(item.get("error_code"))) if word]
+        delay = _SECONDS.match(as_text(item.get("retryDelay")))
+        if delay:
+            retry_s = float(delay[1])
+        # A quota per day is not back in seconds; Google names it in the details only.
+        named = [value for entry in as_list(item.get("violations")) for value in as_object(entry).values()]
+        is_quota = is_quota or any("perday" in as_text(value).lower() for value in named)
     message = _text(error.get("message"))
     failed = _text(error.get("failed_generation"))
-    metadata = error.get("metadata")
     if failed and not message:
         message = "The model's tool call was refused by the host (failed_generation)."
-    if isinstance(metadata, dict):
-        words += [w for w in (_text(cast("dict[str, Any]", metadata).get("error_type")),) if w]
+    words += [w for w in (_text(as_object(error.get("metadata")).get("error_type")),) if w]
     is_quota = (
         is_quota or any(_QUOTA.search(word) for word in words) or bool(message and _QUOTA.search(message))
     )
@@ -339,7 +338,9 @@ def _retry_after(headers: Mapping[str, str], now_s: float | None) -> float | Non
         return float(seconds[1])
     if value and now_s is not None:
         try:
-            return max(0.0, parsedate_to_datetime(value).timestamp() - now_s)
-        except ValueError:
+            when = parsedate_to_datetime(value)
+            # A date in the zone -0000 comes without a zone: it is UTC, not the local time.
+            return max(0.0, when.replace(tzinfo=when.tzinfo or UTC).timestamp() - now_s)
+        except (ValueError, OverflowError):
             return None
     return None

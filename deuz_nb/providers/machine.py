@@ -6,17 +6,19 @@ turn was complete when the bytes ended (`_at_end`).  Source: providers.md 5.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from itertools import count
 from typing import Any, ClassVar, cast
 
 from deuz_nb import jsontext
 from deuz_nb.errors import InvalidResponseError, ProviderError, StreamTruncatedError
-from deuz_nb.parts.stream import StreamPart
+from deuz_nb.parts.stream import Source, StreamPart
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage, empty_usage
 from deuz_nb.providers.failures import fault_of, stream_failure
-from deuz_nb.providers.text import PairJoiner
+from deuz_nb.providers.text import PairJoiner, whole_text
 from deuz_nb.providers.toolcalls import ParsedCall, ToolCalls
+from deuz_nb.providers.values import as_list
 from deuz_nb.sse import Decoder, Event
 
 __all__ = ["Parser"]
@@ -24,6 +26,7 @@ __all__ = ["Parser"]
 _LARGEST_LOOSE = 1 << 22
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\n\r")
 _SHOWN_FRAME = 200
+_LINE_END = re.compile("\r\n|\n|\r")
 
 
 class Parser:
@@ -65,7 +68,6 @@ class Parser:
         self._decoder = Decoder()
         self._pairs = PairJoiner()
         self._thought_pairs = PairJoiner()
-        self._text_size = 0
         self._reason: FinishReason | None = None
         self._is_complete = False
         self._metadata: JSONObject = {}
@@ -99,10 +101,9 @@ class Parser:
         events = self._decoder.receive(data)
         if events:
             self._has_events = True
-            for event in events:
-                self._take(event, out)
-                if self.is_done:
-                    return out
+            self._take(events, out)
+            if self.is_done:
+                return out
             self._loose = [self._after_last_frame(data)]
             self._loose_size = len(self._loose[0])
         elif self._loose_size < _LARGEST_LOOSE:
@@ -116,13 +117,9 @@ class Parser:
         out: list[StreamPart] = []
         if self.is_done:
             return out
-        if not self._is_stream:
-            self._body(out)
-        else:
-            for event in self._decoder.close():
-                self._take(event, out, is_last=True)
-                if self.is_done:
-                    return out
+        if self._is_stream:
+            self._take(self._decoder.close(), out, is_last=True)
+        if not self.is_done:
             self._body(out)
         if not self.is_done:
             self._at_end(out)
@@ -161,48 +158,58 @@ class Parser:
         else:
             self._truncated(out)
 
+    def _at_cut_frame(self, out: list[StreamPart]) -> None:
+        """The bytes ended inside a frame."""
+        self._at_end(out)
+
     # What every wire needs
 
-    def _take(self, event: Event, out: list[StreamPart], *, is_last: bool = False) -> None:
-        data = event.data
+    def _take(self, events: list[Event], out: list[StreamPart], *, is_last: bool = False) -> None:
+        loads, understand = jsontext.loads, self._event
         try:
-            body: JSON = jsontext.loads(data)
-        except ValueError:
-            text = data.strip()
-            if not text or text.startswith(":"):
-                return
-            if text.startswith("[DONE]"):
-                self._marker(out)
-            elif is_last:
-                # The last frame was cut by the end of the bytes: the stream is truncated, not broken.
-                self._at_cut_frame(out)
-            else:
-                said = "" if text[0] in "{[<" else f": {text[:_SHOWN_FRAME]}"
-                self._fail(
-                    out,
-                    InvalidResponseError(
-                        f"A frame of the {self.provider} stream is not JSON{said}",
-                        provider=self.provider,
-                        request_id=self._request_id,
-                    ),
-                )
+            for name, data, _, _ in events:
+                try:
+                    body: JSON = loads(data)
+                except ValueError:
+                    self._no_json(data.strip(), out, is_last=is_last)
+                else:
+                    if type(body) is dict:
+                        understand(cast("JSONObject", body), name, out)
+                    else:
+                        self._no_object(body, name, out)
+                if self.is_done:
+                    return
+        except InvalidResponseError as error:
+            self._fail(out, error)
+
+    def _no_json(self, text: str, out: list[StreamPart], *, is_last: bool) -> None:
+        """A frame that is a keep-alive, the end marker, or broken."""
+        if not text or text.startswith(":"):
             return
-        bodies = cast("list[JSON]", body) if isinstance(body, list) else [body]
-        for item in bodies:
+        if text.startswith("[DONE]"):
+            self._marker(out)
+        elif is_last:
+            # The last frame was cut by the end of the bytes: what came before it decides.
+            self._at_cut_frame(out)
+        else:
+            said = "" if text[0] in "{[<" else f": {text[:_SHOWN_FRAME]}"
+            self._invalid(out, f"A frame of the {self.provider} stream is not JSON{said}")
+
+    def _no_object(self, body: JSON, name: str | None, out: list[StreamPart]) -> None:
+        """A frame of several objects, of text, or of what no wire sends."""
+        for item in as_list(body) if isinstance(body, list) else [body]:
             if isinstance(item, dict):
-                self._event(cast("JSONObject", item), event.event, out)
+                self._event(cast("JSONObject", item), name, out)
             elif item is not None and not isinstance(item, str):
-                self._fail(
-                    out,
-                    InvalidResponseError(
-                        f"A frame of the {self.provider} stream is no JSON object.", provider=self.provider
-                    ),
-                )
+                self._invalid(out, f"A frame of the {self.provider} stream is no JSON object.")
             if self.is_done:
                 return
 
-    def _at_cut_frame(self, out: list[StreamPart]) -> None:
-        self._truncated(out)
+    def _invalid(self, out: list[StreamPart], message: str, *, status: int | None = None) -> None:
+        self._fail(
+            out,
+            InvalidResponseError(message, provider=self.provider, status=status, request_id=self._request_id),
+        )
 
     def _body(self, out: list[StreamPart]) -> None:
         """Bytes outside any event: a JSON completion, a JSON error, a web page, or nothing."""
@@ -225,22 +232,20 @@ class Parser:
                 out, stream_failure(self.wire, body, provider=self.provider, request_id=self._request_id)
             )
             return
-        for item in cast("list[JSON]", body) if isinstance(body, list) else [body]:
-            if not self.is_done and isinstance(item, dict) and self._whole(cast("JSONObject", item), out):
-                self._has_events = True
-        if not self.is_done and not self._has_events and _only_comments(text):
+        try:
+            for item in as_list(body) if isinstance(body, list) else [body]:
+                if not self.is_done and isinstance(item, dict) and self._whole(cast("JSONObject", item), out):
+                    self._has_events = True
+        except InvalidResponseError as error:
+            self._fail(out, error)
+        if self.is_done or self._has_events or not _outside_frames(text):
             return
-        if not self.is_done and not self._has_events:
-            what = "a web page" if text.startswith("<") else "neither a stream nor a JSON answer"
-            self._fail(
-                out,
-                InvalidResponseError(
-                    f"{self.provider} answered with {what}; check the base URL and that it speaks {self.wire}.",
-                    provider=self.provider,
-                    status=self._status,
-                    request_id=self._request_id,
-                ),
-            )
+        what = "a web page" if text.startswith("<") else "neither a stream nor a JSON answer"
+        self._invalid(
+            out,
+            f"{self.provider} answered with {what}; check the base URL and that it speaks {self.wire}.",
+            status=self._status,
+        )
 
     def _text(self, text: object, out: list[StreamPart]) -> None:
         if not isinstance(text, str) or not text:
@@ -248,7 +253,6 @@ class Parser:
         text = self._pairs.feed(text)
         if text:
             self.has_content = True
-            self._text_size += len(text)
             out.append({"type": "text-delta", "text": text})
 
     def _reasoning(self, text: object, out: list[StreamPart]) -> None:
@@ -265,8 +269,20 @@ class Parser:
         if thought:
             out.append({"type": "reasoning-delta", "text": thought})
         if text:
-            self._text_size += len(text)
             out.append({"type": "text-delta", "text": text})
+
+    def _show(self, part: StreamPart, out: list[StreamPart]) -> None:
+        """Emit content that is neither text nor a call: from here on the call cannot be made again unseen."""
+        self.has_content = True
+        out.append(part)
+
+    def _source(self, source_id: str, url: JSON, title: JSON, out: list[StreamPart]) -> None:
+        if not isinstance(url, str) or not url:
+            return
+        source: Source = {"type": "source", "id": source_id, "url": url}
+        if isinstance(title, str) and title:
+            source["title"] = whole_text(title)
+        self._show(source, out)
 
     def _warn(self, kind: str, message: str, out: list[StreamPart]) -> None:
         out.append({"type": "warning", "warning": {"type": kind, "message": message}})
@@ -276,12 +292,9 @@ class Parser:
         group = cast("JSONObject", self._metadata.setdefault(under or self.default_provider, {}))
         group[key] = value
 
-    def _final_usage(self) -> Usage | None:
-        return self.usage
-
     def _finish(self, out: list[StreamPart], reason: FinishReason) -> None:
         self._seal_text(out)
-        usage = self._final_usage()
+        usage = self.usage
         if usage is None:
             self._note("usageReported", False, under="deuz")
         if self.raw_finish is not None:
@@ -291,7 +304,7 @@ class Parser:
         if self._metadata:
             part["providerMetadata"] = self._metadata
         self.is_done = True
-        out.append(part)
+        out.append(cast("StreamPart", part))
 
     def _truncated(self, out: list[StreamPart]) -> None:
         self._fail(
@@ -326,9 +339,5 @@ _FIELDS = ("data", "event", "id", "retry", ":")
 
 def _outside_frames(text: str) -> str:
     """The lines that are no SSE fields."""
-    lines = [line for line in text.splitlines() if not line.lstrip("\ufeff").startswith(_FIELDS)]
+    lines = [line for line in _LINE_END.split(text) if not line.lstrip("\ufeff").startswith(_FIELDS)]
     return "\n".join(lines).strip()
-
-
-def _only_comments(text: str) -> bool:
-    return not _outside_frames(text)

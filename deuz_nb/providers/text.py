@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["PairJoiner", "ThinkSplitter"]
+__all__ = ["PairJoiner", "ThinkSplitter", "whole_text"]
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _REPLACEMENT: Final = "\ufffd"
@@ -34,6 +34,12 @@ class PairJoiner:
         """What was held when its mate can no longer come."""
         held, self._held = self._held, ""
         return _REPLACEMENT if held else ""
+
+
+def whole_text(text: str) -> str:
+    """Text that came in one piece, without lone surrogate halves."""
+    joiner = PairJoiner()
+    return joiner.feed(text) + joiner.flush()
 
 
 class ThinkSplitter:

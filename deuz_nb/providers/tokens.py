@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from deuz_nb.parts.usage import JSON, JSONObject, Usage, usage_total
+from deuz_nb.parts.usage import JSON, Usage, usage_total
 
-__all__ = ["as_object", "count_of", "usage_of"]
-
-
-def as_object(value: JSON) -> JSONObject:
-    """The value if it is a JSON object, else an empty one."""
-    return cast("JSONObject", value) if isinstance(value, dict) else {}
+__all__ = ["count_of", "usage_of"]
 
 
 def count_of(value: JSON) -> int | None:

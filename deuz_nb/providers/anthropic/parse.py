@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from deuz_nb import jsontext
 from deuz_nb.errors import InvalidResponseError
 from deuz_nb.parts.stream import StreamPart
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.anthropic.usage import merged, usage_from
 from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.machine import Parser
-from deuz_nb.providers.tokens import as_object
-from deuz_nb.providers.toolcalls import OpenCall
+from deuz_nb.providers.text import whole_text
+from deuz_nb.providers.toolcalls import OpenCall, arguments_text
+from deuz_nb.providers.values import as_key, as_list, as_object, as_text
 
 __all__ = ["AnthropicParser"]
 
@@ -26,6 +26,8 @@ _REASONS: Final[dict[str, FinishReason]] = {
     "pause_turn": "stop",
     "compaction": "stop",
 }
+_Place = str | int | tuple[str, int] | None
+_PAUSED: Final = ("pause_turn", "compaction")
 _KEPT_ON_CALLS: Final = ("caller", "toolset_name")
 
 
@@ -38,9 +40,8 @@ class AnthropicParser(Parser):
     def __init__(self, **context: Any) -> None:
         super().__init__(**context)
         self._usage: JSONObject = {}
-        self._blocks: dict[Any, str] = {}
-        self._inputs: dict[Any, OpenCall] = {}
-        self._signatures: dict[Any, str] = {}
+        self._inputs: dict[_Place, OpenCall] = {}
+        self._signatures: dict[_Place, str] = {}
         self._citations = 0
 
     @property
@@ -50,18 +51,18 @@ class AnthropicParser(Parser):
     def _event(self, body: JSONObject, name: str | None, out: list[StreamPart]) -> None:
         kind = body.get("type") or name
         if kind == "content_block_delta":
-            self._delta(body.get("index"), as_object(body.get("delta")), out)
+            self._delta(body, as_object(body.get("delta")), out)
         elif kind == "content_block_start":
-            self._block_start(body.get("index"), as_object(body.get("content_block")), out)
+            self._block_start(as_key(body.get("index")), as_object(body.get("content_block")), out)
         elif kind == "content_block_stop":
-            self._block_stop(body.get("index"), out)
+            self._block_stop(as_key(body.get("index")), out)
         elif kind == "message_start":
             self._message_start(as_object(body.get("message")), out)
         elif kind == "message_delta":
             self._message_delta(body, out)
         elif kind == "message_stop":
             self._stop(out)
-        elif kind == "error" or (kind is None and "error" in body):
+        elif kind == "error" or ("type" not in body and body.get("error")):
             self._fail(
                 out, stream_failure(self.wire, body, provider=self.provider, request_id=self._request_id)
             )
@@ -75,7 +76,7 @@ class AnthropicParser(Parser):
         return True
 
     def _message_start(self, message: JSONObject, out: list[StreamPart]) -> None:
-        if self.response_id is not None and self.response_id != message.get("id"):
+        if self.response_id is not None and self.response_id != as_text(message.get("id")):
             # Two generations spliced into one body: neither's usage nor signatures can be told apart.
             self._usage = {}
             self._fail(
@@ -87,114 +88,103 @@ class AnthropicParser(Parser):
                 ),
             )
             return
-        self.response_id = cast("str | None", message.get("id")) if isinstance(message.get("id"), str) else ""
-        if isinstance(message.get("model"), str) and message["model"]:
-            self.model_id = message["model"]
+        self.response_id = as_text(message.get("id"))
+        self.model_id = as_text(message.get("model")) or self.model_id
         self._usage = merged(self._usage, message.get("usage"))
         self._keep_tier(message.get("usage"))
-        content = message.get("content")
-        for index, block in enumerate(cast("list[JSON]", content) if isinstance(content, list) else []):
-            key = ("start", index)
-            self._block_start(key, as_object(block), out)
-            self._block_stop(key, out)
+        for index, block in enumerate(as_list(message.get("content"))):
+            place = ("start", index)
+            self._block_start(place, as_object(block), out)
+            self._block_stop(place, out)
         if isinstance(message.get("stop_reason"), str):
             self._set_reason(message["stop_reason"])
 
-    def _block_start(self, index: Any, block: JSONObject, out: list[StreamPart]) -> None:
-        kind = str(block.get("type"))
-        self._blocks[index] = kind
+    def _block_start(self, place: _Place, block: JSONObject, out: list[StreamPart]) -> None:
+        kind = as_text(block.get("type"))
         if kind == "text":
             self._text(block.get("text"), out)
-            for citation in cast("list[JSON]", block.get("citations") or []):
+            for citation in as_list(block.get("citations")):
                 self._citation(as_object(citation), out)
         elif kind == "thinking":
             self._reasoning(block.get("thinking"), out)
-            self._sign(index, block.get("signature"), out)
+            self._sign(place, block.get("signature"), out)
         elif kind == "redacted_thinking":
             data = block.get("data")
             if isinstance(data, str) and data:
                 # `encrypted` keeps readers that do not know `redacted` from showing the payload.
-                out.append({"type": "reasoning-delta", "text": data, "encrypted": True, "redacted": True})
+                self._show(
+                    {"type": "reasoning-delta", "text": data, "encrypted": True, "redacted": True}, out
+                )
         elif kind == "tool_use":
             metadata = {key: block[key] for key in _KEPT_ON_CALLS if block.get(key)}
-            given = block.get("input")
-            text = jsontext.dumps(given) if isinstance(given, dict) and given else ""
-            call_id, call_name = block.get("id"), block.get("name")
+            # An empty input only holds the place of the fragments that follow.
+            given = arguments_text(block.get("input") or "")
             self.has_content = True
-            self._inputs[index] = self._calls.open(
+            call = self._calls.open(
                 out,
-                call_id=call_id if isinstance(call_id, str) else None,
-                name=call_name if isinstance(call_name, str) else "",
-                key=index,
-                text=text,
+                call_id=as_text(block.get("id")),
+                name=as_text(block.get("name")),
+                text=given,
                 metadata={"anthropic": metadata} if metadata else None,
             )
-            self._inputs[index].is_whole = bool(text)
+            call.is_whole = call.is_whole or bool(given)
+            self._inputs[place] = call
         elif kind == "compaction" and isinstance(block.get("content"), str) and block["content"]:
             self._note("compaction", block)
         elif kind.endswith("_tool_result"):
-            self._server_result(block, out)
+            self._server_result(block, kind.removesuffix("_tool_result"), out)
 
-    def _block_stop(self, index: Any, out: list[StreamPart]) -> None:
+    def _block_stop(self, place: _Place, out: list[StreamPart]) -> None:
         self._seal_text(out)
-        self._blocks.pop(index, None)
-        call = self._inputs.pop(index, None)
+        call = self._inputs.pop(place, None)
         if call is not None:
             call.is_whole = True
 
-    def _delta(self, index: Any, delta: JSONObject, out: list[StreamPart]) -> None:
-        match delta.get("type"):
-            case "text_delta":
-                self._text(delta.get("text"), out)
-            case "thinking_delta":
-                self._reasoning(delta.get("thinking"), out)
-            case "input_json_delta":
-                call = self._inputs.get(index)
-                text = delta.get("partial_json")
-                if call is not None and isinstance(text, str) and not call.is_whole:
-                    self._calls.add(out, call, text)
-                elif call is not None and isinstance(text, str) and text.strip():
-                    # The start carried a whole input and fragments repeat it: the fragments are the wire's own.
-                    call.pieces, call.is_whole = [], False
-                    self._calls.add(out, call, text)
-            case "signature_delta":
-                self._sign(index, delta.get("signature"), out)
-            case "citations_delta":
-                self._citation(as_object(delta.get("citation")), out)
-            case _:
-                pass
+    def _delta(self, body: JSONObject, delta: JSONObject, out: list[StreamPart]) -> None:
+        kind = delta.get("type")
+        if kind == "text_delta":
+            self._text(delta.get("text"), out)
+        elif kind == "thinking_delta":
+            self._reasoning(delta.get("thinking"), out)
+        elif kind == "input_json_delta":
+            self._input(as_key(body.get("index")), delta.get("partial_json"), out)
+        elif kind == "signature_delta":
+            self._sign(as_key(body.get("index")), delta.get("signature"), out)
+        elif kind == "citations_delta":
+            self._citation(as_object(delta.get("citation")), out)
 
-    def _sign(self, index: Any, signature: object, out: list[StreamPart]) -> None:
-        if not isinstance(signature, str) or not signature or self._signatures.get(index) == signature:
+    def _input(self, place: _Place, text: JSON, out: list[StreamPart]) -> None:
+        call = self._inputs.get(place)
+        if call is None or not isinstance(text, str):
+            return
+        if not call.is_whole:
+            self._calls.add(out, call, text)
+        elif text.strip():
+            # The start carried a whole input and fragments repeat it: the fragments are the wire's own.
+            call.replace("")
+            call.is_whole = False
+            self._calls.add(out, call, text)
+
+    def _sign(self, place: _Place, signature: JSON, out: list[StreamPart]) -> None:
+        if not isinstance(signature, str) or not signature or self._signatures.get(place) == signature:
             return
         thought = self._thought_pairs.flush()
         if thought:
             out.append({"type": "reasoning-delta", "text": thought})
-        self._signatures[index] = signature
-        out.append({"type": "reasoning-delta", "text": "", "signature": signature})
+        self._signatures[place] = signature
+        self._show({"type": "reasoning-delta", "text": "", "signature": signature}, out)
 
-    def _server_result(self, block: JSONObject, out: list[StreamPart]) -> None:
+    def _server_result(self, block: JSONObject, tool: str, out: list[StreamPart]) -> None:
         """Sources of a server tool, or a warning when it failed."""
-        call_id, content = block.get("tool_use_id"), block.get("content")
-        if isinstance(content, dict):
-            found = cast("JSONObject", content)
-            if isinstance(found.get("error_code"), str):
-                tool = str(block.get("type")).removesuffix("_tool_result")
-                self._warn(
-                    "server-tool-error", f"The provider's {tool} tool failed: {found['error_code']}.", out
-                )
-                return
-            content = [found]
-        number = 0
-        for item in cast("list[JSON]", content) if isinstance(content, list) else []:
-            result = as_object(item)
-            url = result.get("url")
-            if isinstance(url, str) and url:
-                source: dict[str, Any] = {"type": "source", "id": f"{call_id}:{number}", "url": url}
-                if isinstance(result.get("title"), str) and result["title"]:
-                    source["title"] = result["title"]
-                out.append(source)
-                number += 1
+        content = block.get("content")
+        failed = as_text(as_object(content).get("error_code"))
+        if failed:
+            self._warn("server-tool-error", f"The provider's {tool} tool failed: {failed}.", out)
+            return
+        call_id = as_text(block.get("tool_use_id")) or self._new_id()
+        found = [as_object(content), *map(as_object, as_list(content))]
+        for number, result in enumerate(result for result in found if as_text(result.get("url"))):
+            self._source(f"{call_id}:{number}", result["url"], result.get("title"), out)
 
     def _citation(self, citation: JSONObject, out: list[StreamPart]) -> None:
         if not citation:
@@ -206,10 +196,10 @@ class AnthropicParser(Parser):
             part["url"] = url
         title = citation.get("title") or citation.get("document_title")
         if isinstance(title, str) and title:
-            part["title"] = title
-        if isinstance(citation.get("cited_text"), str) and citation["cited_text"]:
-            part["snippet"] = citation["cited_text"]
-        out.append(part)
+            part["title"] = whole_text(title)
+        if snippet := as_text(citation.get("cited_text")):
+            part["snippet"] = whole_text(snippet)
+        self._show(cast("StreamPart", part), out)
 
     def _message_delta(self, body: JSONObject, out: list[StreamPart]) -> None:
         delta = as_object(body.get("delta"))
@@ -242,7 +232,7 @@ class AnthropicParser(Parser):
         if self.raw_finish is None and self._inputs:
             self._truncated(out)
             return
-        self._finish(out, self._reason or ("tool_calls" if self._calls.calls else "stop"))
+        self._finish(out, self._reason or "stop")
 
     def _finish(self, out: list[StreamPart], reason: FinishReason) -> None:
         raw = self.raw_finish
@@ -258,6 +248,8 @@ class AnthropicParser(Parser):
             self._warn("partial-usage", "The provider reported only a part of the usage.", out)
         if self._usage:
             self._note("usage", self._usage, under=self.provider)
+        if reason == "stop" and self._calls.calls and raw not in _PAUSED:
+            reason = "tool_calls"
         super()._finish(out, reason)
 
     def _at_end(self, out: list[StreamPart]) -> None:

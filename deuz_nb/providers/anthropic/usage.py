@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from deuz_nb.parts.usage import JSON, JSONObject, Usage
-from deuz_nb.providers.tokens import as_object, count_of, usage_of
+from deuz_nb.providers.tokens import count_of, usage_of
+from deuz_nb.providers.values import as_list, as_object
 
 __all__ = ["merged", "usage_from"]
 
@@ -24,8 +25,10 @@ def merged(known: JSONObject, reported: JSON) -> JSONObject:
     for key, value in new.items():
         if value is None:
             continue
-        if key in _COUNTS and not value and count_of(known.get(key)) and not zero_is_meant:
-            continue
+        if key in _COUNTS:
+            count = count_of(value)
+            if count is None or (count == 0 and count_of(known.get(key)) and not zero_is_meant):
+                continue
         result[key] = value
     return result
 
@@ -33,10 +36,7 @@ def merged(known: JSONObject, reported: JSON) -> JSONObject:
 def usage_from(raw: Mapping[str, Any]) -> Usage:
     """The wire usage of a merged usage object."""
     totals = [_counts(raw)]
-    iterations = raw.get("iterations")
-    entries = (
-        [as_object(item) for item in cast("list[JSON]", iterations)] if isinstance(iterations, list) else []
-    )
+    entries = [as_object(item) for item in as_list(raw.get("iterations"))]
     if not any(entry.get("type") == "fallback_message" for entry in entries):
         # The top level leaves compaction out; message entries are already in it, an advisor is another model.
         totals += [_counts(entry) for entry in entries if entry.get("type") == "compaction"]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
-from deuz_nb import jsontext
 from deuz_nb.errors import APICallError
-from deuz_nb.parts.stream import StreamPart
+from deuz_nb.parts.stream import ReasoningDelta, StreamPart, TextDelta
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.google.partial import PartialArguments
 from deuz_nb.providers.google.usage import usage_from
 from deuz_nb.providers.machine import Parser
-from deuz_nb.providers.tokens import as_object
-from deuz_nb.providers.toolcalls import OpenCall
+from deuz_nb.providers.toolcalls import OpenCall, arguments_text
+from deuz_nb.providers.values import as_list, as_object, as_text
 
 __all__ = ["GoogleParser"]
 
@@ -73,23 +72,20 @@ class GoogleParser(Parser):
         return usage_from(self._raw_usage, len(self._queries)) if self._raw_usage else None
 
     def _event(self, body: JSONObject, name: str | None, out: list[StreamPart]) -> None:
-        if body.get("error") is not None:
+        if body.get("error"):
             self._fail(
                 out, stream_failure(self.wire, body, provider=self.provider, request_id=self._request_id)
             )
             return
-        if isinstance(body.get("modelVersion"), str) and body["modelVersion"]:
-            self.model_id = body["modelVersion"]
-        if isinstance(body.get("responseId"), str):
-            self.response_id = body["responseId"]
+        self.model_id = as_text(body.get("modelVersion")) or self.model_id
+        self.response_id = as_text(body.get("responseId")) or self.response_id
         for key, value in as_object(body.get("usageMetadata")).items():
             if value is not None:
                 self._raw_usage[key] = value
         blocked = as_object(body.get("promptFeedback")).get("blockReason")
         if isinstance(blocked, str) and blocked and not blocked.endswith("UNSPECIFIED"):
             self.raw_finish, self._reason = blocked, "content_filter"
-        candidates = body.get("candidates")
-        for item in cast("list[JSON]", candidates) if isinstance(candidates, list) else []:
+        for item in as_list(body.get("candidates")):
             candidate = as_object(item)
             if candidate.get("index") in (0, None):
                 self._candidate(candidate, out)
@@ -101,8 +97,7 @@ class GoogleParser(Parser):
         return True
 
     def _candidate(self, candidate: JSONObject, out: list[StreamPart]) -> None:
-        parts = as_object(candidate.get("content")).get("parts")
-        for part in cast("list[JSON]", parts) if isinstance(parts, list) else []:
+        for part in as_list(as_object(candidate.get("content")).get("parts")):
             self._part(as_object(part), out)
         grounding = as_object(candidate.get("groundingMetadata"))
         if grounding:
@@ -116,8 +111,7 @@ class GoogleParser(Parser):
             self._note("continuationToken", candidate["continuationToken"])
 
     def _part(self, part: JSONObject, out: list[StreamPart]) -> None:
-        signature = part.get("thoughtSignature")
-        signature = signature if isinstance(signature, str) and signature else None
+        signature = as_text(part.get("thoughtSignature"))
         if isinstance(part.get("functionCall"), dict):
             self._call(part["functionCall"], signature, out)
         elif part.get("thought") is True:
@@ -125,32 +119,40 @@ class GoogleParser(Parser):
         elif "text" in part:
             self._signed("text-delta", part["text"], signature, out)
         elif isinstance(part.get("inlineData"), dict):
-            kind = as_object(part["inlineData"]).get("mimeType")
+            kind = as_text(as_object(part["inlineData"]).get("mimeType")) or "of no known type"
             self._warn(
                 "unsupported-output", f"The model answered with a file ({kind}) that is not shown.", out
             )
         elif "executableCode" in part or "codeExecutionResult" in part:
-            steps = as_object(self._metadata.get("google")).get("codeExecution")
-            self._note("codeExecution", [*cast("list[Any]", steps or []), part])
+            self._note_step("codeExecution", part)
         elif "toolCall" in part or "toolResponse" in part:
-            steps = as_object(self._metadata.get("google")).get("serverTools")
-            self._note("serverTools", [*cast("list[Any]", steps or []), part])
-        elif signature is not None:
+            self._note_step("serverTools", part)
+        elif signature:
             self._signed("text-delta", "", signature, out)
 
-    def _signed(self, kind: str, text: object, signature: str | None, out: list[StreamPart]) -> None:
+    def _note_step(self, key: str, part: JSONObject) -> None:
+        as_list(as_object(self._metadata.setdefault("google", {})).setdefault(key, [])).append(part)
+
+    def _signed(
+        self,
+        kind: Literal["text-delta", "reasoning-delta"],
+        text: JSON,
+        signature: str,
+        out: list[StreamPart],
+    ) -> None:
         """A text or reasoning delta; a signature rides on it, an empty text comes through as it came."""
         before = len(out)
         if kind == "text-delta":
             self._text(text, out)
         else:
             self._reasoning(text, out)
-        if len(out) == before and (signature is not None or text == ""):
-            out.append({"type": kind, "text": ""})
-        if signature is not None and len(out) > before:
-            out[-1]["signature"] = signature
+        if len(out) == before and (signature or text == ""):
+            out.append(cast("StreamPart", {"type": kind, "text": ""}))
+        if signature:
+            self.has_content = True
+            cast("TextDelta | ReasoningDelta", out[-1])["signature"] = signature
 
-    def _call(self, given: JSONObject, signature: str | None, out: list[StreamPart]) -> None:
+    def _call(self, given: JSONObject, signature: str, out: list[StreamPart]) -> None:
         if self._open is not None and not given.get("name"):
             call, arguments = self._open
             arguments.add(given.get("partialArgs"))
@@ -160,14 +162,17 @@ class GoogleParser(Parser):
         self.has_content = True
         self._seal_text(out)
         is_partial = "args" not in given and ("partialArgs" in given or given.get("willContinue") is True)
-        call_id, name, args = given.get("id"), given.get("name"), given.get("args")
+        args = given.get("args")
         call = self._calls.open(
             out,
-            call_id=call_id if isinstance(call_id, str) and call_id else None,
-            name=name if isinstance(name, str) else "",
-            text="" if is_partial else jsontext.dumps({} if args is None else args),
+            call_id=as_text(given.get("id")),
+            name=as_text(given.get("name")),
+            text="" if is_partial else arguments_text({} if args is None else args),
             metadata={"google": {"thoughtSignature": signature}} if signature else None,
         )
+        # A call whose arguments still go on is none until they ended.
+        self._open = None
+        call.is_half = is_partial
         if is_partial:
             arguments = PartialArguments()
             arguments.add(given.get("partialArgs"))
@@ -177,22 +182,18 @@ class GoogleParser(Parser):
 
     def _close_partial(self, out: list[StreamPart], call: OpenCall, arguments: PartialArguments) -> None:
         self._open = None
-        self._calls.add(out, call, jsontext.dumps(arguments.value))
+        self._calls.add(out, call, arguments_text(arguments.value))
+        call.is_half = False
 
     def _grounding(self, grounding: JSONObject, out: list[StreamPart]) -> None:
-        queries = grounding.get("webSearchQueries")
-        if isinstance(queries, list):
-            self._queries.update(query for query in cast("list[Any]", queries) if isinstance(query, str))
-        chunks = grounding.get("groundingChunks")
-        for item in cast("list[JSON]", chunks) if isinstance(chunks, list) else []:
+        queries = as_list(grounding.get("webSearchQueries"))
+        self._queries.update(query for query in queries if isinstance(query, str))
+        for item in as_list(grounding.get("groundingChunks")):
             web = as_object(as_object(item).get("web"))
-            url = web.get("uri")
-            if isinstance(url, str) and url and url not in self._urls:
+            url = as_text(web.get("uri"))
+            if url and url not in self._urls:
                 self._urls.add(url)
-                source: dict[str, Any] = {"type": "source", "id": self._new_id(), "url": url}
-                if isinstance(web.get("title"), str) and web["title"]:
-                    source["title"] = web["title"]
-                out.append(source)
+                self._source(self._new_id(), url, web.get("title"), out)
 
     def _set_reason(self, raw: str) -> None:
         reason: FinishReason = "stop"
@@ -204,6 +205,10 @@ class GoogleParser(Parser):
             reason = "error"
         if self._reason is None or _RANK[reason] >= _RANK[self._reason]:
             self._reason, self.raw_finish = reason, raw
+
+    def _at_cut_frame(self, out: list[StreamPart]) -> None:
+        # More may follow a finish reason: a frame that was cut is an answer that was cut.
+        self._truncated(out)
 
     def _at_end(self, out: list[StreamPart]) -> None:
         reason, raw = self._reason, self.raw_finish
@@ -219,7 +224,7 @@ class GoogleParser(Parser):
             return
         if reason == "stop" and raw != "STOP":
             self._warn("unknown-finish-reason", f"Finish reason {raw!r} gives no cause; read as a stop.", out)
-        if reason == "stop" and self._calls.calls and self._open is None:
+        if reason == "stop" and self._calls.calls:
             reason = "tool_calls"
         if self._raw_usage:
             self._note("usage", self._raw_usage, under=self.provider)

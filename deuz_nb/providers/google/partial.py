@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final, cast
+from itertools import pairwise
+from typing import Final
 
 from deuz_nb.parts.usage import JSON, JSONObject
-from deuz_nb.providers.tokens import as_object
+from deuz_nb.providers.values import as_list, as_object, as_text
 
 __all__ = ["PartialArguments"]
 
-_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d{1,4})\]|\['([^']*)'\]")
-_MOST_ITEMS: Final = 10_000
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,4})\]|\['([^']*)'\]")
+_MOST_STEPS: Final = 64
 
 
 class PartialArguments:
@@ -22,38 +23,42 @@ class PartialArguments:
 
     def add(self, pieces: JSON) -> None:
         """Take the pieces of one chunk; a string at a path that has one already goes on it."""
-        for item in cast("list[JSON]", pieces) if isinstance(pieces, list) else []:
+        for item in as_list(pieces):
             piece = as_object(item)
-            path = piece.get("jsonPath")
-            if isinstance(path, str) and path.startswith("$"):
-                self._put([key or bracket or index for key, index, bracket in _STEP.findall(path)], piece)
+            path = as_text(piece.get("jsonPath"))
+            steps = [int(index) if index else key or quoted for key, index, quoted in _STEP.findall(path)]
+            if path.startswith("$") and 0 < len(steps) <= _MOST_STEPS:
+                self._put(steps, piece)
 
-    def _put(self, steps: list[str], piece: JSONObject) -> None:
-        here: Any = self.value
-        for step, following in zip(steps, [*steps[1:], None], strict=True):
-            key: Any = step
-            if isinstance(here, list):
-                items = cast("list[Any]", here)
-                if not step.isdigit() or int(step) >= _MOST_ITEMS:
-                    return
-                key = int(step)
-                items.extend([None] * (key + 1 - len(items)))
-            elif not isinstance(here, dict):
-                return
-            if following is None:
-                old: Any = here[key] if isinstance(here, list) else cast("JSONObject", here).get(key)
-                here[key] = _value(piece, old)
-                return
-            below: Any = here[key] if isinstance(here, list) else cast("JSONObject", here).get(key)
-            if not isinstance(below, dict | list):
-                below = [] if following.isdigit() else {}
-                here[key] = below
-            here = below
+    def _put(self, steps: list[str | int], piece: JSONObject) -> None:
+        here: JSON = self.value
+        for step, following in pairwise(steps):
+            form = list if isinstance(following, int) else dict
+            if not isinstance(_member(here, step), form):
+                _set(here, step, form())
+            here = _member(here, step)
+        _set(here, steps[-1], _value(piece, _member(here, steps[-1])))
 
 
-def _value(piece: JSONObject, old: Any) -> Any:
+def _member(holder: JSON, step: str | int) -> JSON:
+    if isinstance(step, str):
+        return as_object(holder).get(step)
+    items = as_list(holder)
+    return items[step] if step < len(items) else None
+
+
+def _set(holder: JSON, step: str | int, value: JSON) -> None:
+    if isinstance(step, str):
+        as_object(holder)[step] = value
+    else:
+        items = as_list(holder)
+        items.extend([None] * (step + 1 - len(items)))
+        items[step] = value
+
+
+def _value(piece: JSONObject, old: JSON) -> JSON:
     if isinstance(piece.get("stringValue"), str):
-        return (old if isinstance(old, str) else "") + piece["stringValue"]
+        return as_text(old) + piece["stringValue"]
     if "numberValue" in piece:
         number = piece["numberValue"]
         return int(number) if isinstance(number, float) and number.is_integer() else number

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from deuz_nb.parts.usage import JSON, Usage
-from deuz_nb.providers.tokens import as_object, count_of, usage_of
+from deuz_nb.providers.tokens import count_of, usage_of
+from deuz_nb.providers.values import as_list, as_object
 
 __all__ = ["usage_from"]
 
@@ -33,7 +34,7 @@ def usage_from(raw: Mapping[str, Any], searches: int) -> Usage:
 
 
 def _audio(details: JSON) -> int:
-    entries = [as_object(item) for item in cast("list[JSON]", details)] if isinstance(details, list) else []
+    entries = [as_object(item) for item in as_list(details)]
     return sum(
         count_of(entry.get("tokenCount")) or 0 for entry in entries if entry.get("modality") == "AUDIO"
     )

@@ -11,7 +11,7 @@ from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.machine import Parser
 from deuz_nb.providers.openai_chat.usage import usage_from
 from deuz_nb.providers.text import ThinkSplitter
-from deuz_nb.providers.tokens import as_object
+from deuz_nb.providers.values import as_key, as_list, as_object, as_text
 
 __all__ = ["ChatParser"]
 
@@ -42,7 +42,6 @@ class ChatParser(Parser):
         self._raw_usage: JSONObject = {}
         self._splitter = ThinkSplitter(self._starts_in_reasoning) if self._think_tags else None
         self._has_refusal = False
-        self._thought: tuple[str, str] = ("", "")
         self._saw_choice = False
         self._urls: set[str] = set()
 
@@ -51,7 +50,7 @@ class ChatParser(Parser):
         return usage_from(self._raw_usage, self.provider) if self._raw_usage else None
 
     def _event(self, body: JSONObject, name: str | None, out: list[StreamPart]) -> None:
-        if body.get("error") is not None or body.get("object") == "error" or name == "error":
+        if body.get("error") or body.get("object") == "error" or name == "error":
             self._upstream_error(body, out)
             return
         if not self._saw_choice:
@@ -59,7 +58,7 @@ class ChatParser(Parser):
         self._take_usage(body)
         choices = body.get("choices")
         if isinstance(choices, list):
-            for item in cast("list[JSON]", choices):
+            for item in as_list(choices):
                 choice = as_object(item)
                 if choice.get("index") in (0, None):
                     self._choice(choice, as_object(choice.get("delta") or choice.get("message")), out)
@@ -79,10 +78,8 @@ class ChatParser(Parser):
         return True
 
     def _identify(self, body: JSONObject) -> None:
-        if isinstance(body.get("model"), str) and body["model"]:
-            self.model_id = body["model"]
-        if isinstance(body.get("id"), str) and body["id"]:
-            self.response_id = body["id"]
+        self.model_id = as_text(body.get("model")) or self.model_id
+        self.response_id = as_text(body.get("id")) or self.response_id
         self._saw_choice = bool(self.model_id and self.response_id)
 
     def _take_usage(self, body: JSONObject) -> None:
@@ -103,19 +100,17 @@ class ChatParser(Parser):
         if isinstance(content, str):
             self._answer(content, out)
         elif isinstance(content, list):
-            self._content_list(cast("list[JSON]", content), out)
+            self._content_list(as_list(content), out)
         elif isinstance(choice.get("text"), str):
             self._answer(choice["text"], out)
-        if delta.get("refusal"):
+        refusal = delta.get("refusal")
+        if refusal and isinstance(refusal, str):
             self._has_refusal = True
-            self._text(delta["refusal"], out)
-        notes = delta.get("annotations")
-        for note in cast("list[JSON]", notes) if isinstance(notes, list) else []:
+            self._text(refusal, out)
+        for note in as_list(delta.get("annotations")):
             self._cited(as_object(as_object(note).get("url_citation")), out)
-        calls = delta.get("tool_calls")
-        if isinstance(calls, list):
-            for fragment in cast("list[JSON]", calls):
-                self._fragment(as_object(fragment), out)
+        for fragment in as_list(delta.get("tool_calls")):
+            self._fragment(as_object(fragment), out)
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
             self._fragment({"index": 0, "function": legacy}, out)
@@ -131,30 +126,29 @@ class ChatParser(Parser):
             (self._reasoning if is_thought else self._text)(piece, out)
 
     def _thoughts(self, delta: JSONObject, out: list[StreamPart]) -> None:
-        details = delta.get("reasoning_details")
         texts = [delta.get(key) for key in ("reasoning_content", "reasoning")]
         found = [text for text in texts if isinstance(text, str) and text]
         if found:
             # Some hosts send the same thought under both names: it is one thought.
             self._reasoning(found[0], out)
-        if isinstance(details, list):
-            self._reasoning_details(cast("list[JSON]", details), bool(found), out)
-
-    def _reasoning_details(self, details: list[JSON], is_said: bool, out: list[StreamPart]) -> None:
-        for item in details:
+        for item in as_list(delta.get("reasoning_details")):
             detail = as_object(item)
-            if not is_said:
+            if not found:
                 self._reasoning(detail.get("text") or detail.get("summary"), out)
-            extra = {key: detail[key] for key in ("id", "format", "index") if detail.get(key) is not None}
-            kept: dict[str, Any] = {"type": "reasoning-delta", "text": ""}
-            if isinstance(detail.get("signature"), str) and detail["signature"]:
-                kept["signature"] = detail["signature"]
-            if isinstance(detail.get("data"), str) and detail["data"]:
-                kept |= {"text": detail["data"], "encrypted": True}
-            if len(kept) > 2:
-                if extra:
-                    kept["providerMetadata"] = {"openrouter": extra}
-                out.append(kept)
+            self._keep_detail(detail, out)
+
+    def _keep_detail(self, detail: JSONObject, out: list[StreamPart]) -> None:
+        """What OpenRouter wants back of a reasoning detail beside its text."""
+        kept: dict[str, Any] = {"type": "reasoning-delta", "text": ""}
+        if signature := as_text(detail.get("signature")):
+            kept["signature"] = signature
+        if data := as_text(detail.get("data")):
+            kept |= {"text": data, "encrypted": True}
+        if len(kept) > 2:
+            names = {name: as_key(detail.get(name)) for name in ("id", "format", "index")}
+            if extra := {name: value for name, value in names.items() if value is not None}:
+                kept["providerMetadata"] = {"openrouter": extra}
+            self._show(cast("StreamPart", kept), out)
 
     def _content_list(self, content: list[JSON], out: list[StreamPart]) -> None:
         for item in content:
@@ -163,44 +157,35 @@ class ChatParser(Parser):
                 self._answer(item, out)
             elif entry.get("type") == "thinking":
                 thinking = entry.get("thinking")
-                if isinstance(thinking, str):
-                    self._reasoning(thinking, out)
-                for piece in cast("list[JSON]", thinking) if isinstance(thinking, list) else []:
+                self._reasoning(thinking, out)
+                for piece in as_list(thinking):
                     self._reasoning(as_object(piece).get("text"), out)
-                if isinstance(entry.get("signature"), str) and entry["signature"]:
-                    out.append({"type": "reasoning-delta", "text": "", "signature": entry["signature"]})
+                if signature := as_text(entry.get("signature")):
+                    self._show({"type": "reasoning-delta", "text": "", "signature": signature}, out)
             elif isinstance(entry.get("text"), str):
                 self._answer(entry["text"], out)
 
     def _fragment(self, fragment: JSONObject, out: list[StreamPart]) -> None:
         function = as_object(fragment.get("function"))
         custom = as_object(fragment.get("custom"))
-        index, call_id, name = (
-            fragment.get("index"),
-            fragment.get("id"),
-            function.get("name") or custom.get("name"),
-        )
-        extra = fragment.get("extra_content")
-        self.has_content = True
+        index, extra = fragment.get("index"), fragment.get("extra_content")
         self._seal_text(out)
+        before = len(out)
         self._calls.fragment(
             out,
-            call_id=call_id if isinstance(call_id, str) and call_id else None,
+            call_id=as_text(fragment.get("id")),
             index=index if isinstance(index, int) and not isinstance(index, bool) else None,
-            name=name if isinstance(name, str) and name else None,
+            name=as_text(function.get("name")) or as_text(custom.get("name")),
             arguments=function.get("arguments", custom.get("input")),
             metadata={"extra_content": extra} if isinstance(extra, dict) else None,
         )
+        self.has_content = self.has_content or len(out) > before
 
     def _cited(self, citation: JSONObject, out: list[StreamPart]) -> None:
-        url = citation.get("url")
-        if not isinstance(url, str) or not url or url in self._urls:
-            return
-        self._urls.add(url)
-        source: dict[str, Any] = {"type": "source", "id": self._new_id(), "url": url}
-        if isinstance(citation.get("title"), str) and citation["title"]:
-            source["title"] = citation["title"]
-        out.append(source)
+        url = as_text(citation.get("url"))
+        if url and url not in self._urls:
+            self._urls.add(url)
+            self._source(self._new_id(), url, citation.get("title"), out)
 
     def _set_reason(self, raw: str, choice: JSONObject, out: list[StreamPart]) -> None:
         self.raw_finish = raw
@@ -240,15 +225,15 @@ class ChatParser(Parser):
         if reason is None:
             self._warn("missing-finish-reason", "The provider gave no reason for the end of its answer.", out)
             reason = "stop"
-        elif self.raw_finish is not None and self.raw_finish not in _REASONS and reason != "error":
+        elif self.raw_finish not in _REASONS and reason != "error":
             self._warn(
                 "unknown-finish-reason", f"Unknown finish reason {self.raw_finish!r}; read as a stop.", out
             )
-        if reason == "error" and self.provider == "deepseek":
+        if reason == "error":
             self._fail(
                 out,
                 APICallError(
-                    f"{self.provider} ran out of resources and stopped the answer ({self.raw_finish}); call again.",
+                    f"{self.provider} stopped the answer because of an error ({self.raw_finish}); call again.",
                     is_retryable=True,
                     provider=self.provider,
                     upstream_type=self.raw_finish,

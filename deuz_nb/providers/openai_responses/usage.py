@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from deuz_nb.parts.usage import Usage
-from deuz_nb.providers.tokens import as_object, count_of, usage_of
+from deuz_nb.providers.tokens import count_of, usage_of
+from deuz_nb.providers.values import as_object
 
 __all__ = ["usage_from"]
 
