@@ -65,7 +65,7 @@ def head_block(turn: Turn, facts: Facts) -> Block:
         elapsed = f' <span class="dz-time">{seconds(told_s)}</span>'
     body = (
         f'<div class="dz-head dz-{look}">{provider}<b>{label(model)}</b>'
-        f' <span class="dz-state"><span class="dz-sym">{symbol}</span> {word}</span>{elapsed}</div>'
+        f' <span class="dz-state"><span class="dz-sym dz-is-{look}">{symbol}</span> {word}</span>{elapsed}</div>'
     )
     text = f"{plain(f'{facts.provider}:{model}' if facts.provider else model)}  {symbol} {word}"
     return Block("head", body, text, is_open=is_open)

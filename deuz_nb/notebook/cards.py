@@ -76,7 +76,7 @@ def card(
 
 def line_block(key: str, symbol: str, text: str, *, look: str = "quiet", is_open: bool = False) -> Block:
     """A line of foreign text behind a symbol."""
-    body = f'<div class="dz-line dz-{look}"><span class="dz-sym">{symbol}</span> {escape(text)}</div>'
+    body = f'<div class="dz-line dz-{look}"><span class="dz-sym dz-is-{look}">{symbol}</span> {escape(text)}</div>'
     return Block(key, body, f"{symbol} {plain(text)}", is_open=is_open)
 
 
@@ -100,12 +100,12 @@ def _tool(tool: ToolElement, *, is_ended: bool) -> Block:
     symbol, word, look = _tool_state(tool, is_ended=is_ended)
     name = tool.tool_name or "tool"
     head = (
-        f'<span class="dz-sym">{symbol}</span> <code class="dz-name">{label(name)}</code>'
+        f'<span class="dz-sym dz-is-{look}">{symbol}</span> <code class="dz-name">{label(name)}</code>'
         f' <span class="dz-word">{escape(word)}</span>'
     )
     pieces: list[str] = []
     lines = [f"{symbol} {plain(name)}: {word}"]
-    if tool.has_input:
+    if tool.has_input and tool.input != {}:
         pieces.append(_io("arguments", json_text(tool.input)))
         lines.append(f"  arguments: {_short(tool.input)}")
     elif tool.input_text:

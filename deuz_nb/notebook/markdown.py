@@ -37,7 +37,7 @@ _PLAIN_TAGS: Final = {
     "s_close": "</s>",
     "softbreak": "\n",
     "hardbreak": "<br>",
-    "blockquote_open": "<blockquote>",
+    "blockquote_open": '<blockquote class="dz-quote">',
     "blockquote_close": "</blockquote>",
     "bullet_list_open": "<ul>",
     "bullet_list_close": "</ul>",
@@ -120,7 +120,7 @@ def tokens_html(tokens: Sequence[Token], *, is_coloured: bool = True) -> str:
             case "fence" | "code_block":
                 language = token.info if kind == "fence" and is_coloured else ""
                 lines = code_lines(token.content.removesuffix("\n"), language)
-                pieces.append("<pre><code>" + "\n".join(lines) + "</code></pre>")
+                pieces.append('<pre class="dz-pre"><code>' + "\n".join(lines) + "</code></pre>")
             case "math_block":
                 pieces.append(f'<div class="dz-math">{math_html(token.content, is_block=True)}</div>')
             case _:
@@ -138,7 +138,7 @@ def opening(token: Token) -> str:
         case "heading_open" | "heading_close":
             # Small headings: an answer is a part of the page, not the page.
             level = min(int(token.tag[1]) + 2, 6)
-            return f"<{'/' if token.nesting < 0 else ''}h{level}>"
+            return f"</h{level}>" if token.nesting < 0 else f'<h{level} class="dz-h{min(level, 5)}">'
         case "ordered_list_open":
             start = token.attrGet("start")
             return "<ol>" if start is None else f'<ol start="{int(start)}">'

@@ -14,8 +14,13 @@ from deuz_nb.notebook.markdown import is_too_deep, tokens_html
 
 __all__ = ["CODE_FRAMES", "Piece", "draw", "draw_part"]
 
-CODE_FRAMES: Final = (("<pre><code>", "</code></pre>"), ('<pre class="dz-more"><code>', "</code></pre>"))
+CODE_FRAMES: Final = (
+    ('<pre class="dz-pre"><code>', "</code></pre>"),
+    ('<pre class="dz-pre dz-more"><code>', "</code></pre>"),
+)
 """The frame of a first piece of code, and of a later one."""
+
+_QUOTES: Final = ('<blockquote class="dz-quote">', '<blockquote class="dz-quote dz-more">')
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Piece:
 def draw(tokens: Sequence[Token], source: str, *, is_coloured: bool) -> Piece:
     """A whole block."""
     if is_too_deep(tokens):
-        return Piece(f'<pre class="dz-plain">{escape(source)}</pre>')
+        return Piece(f'<pre class="dz-text">{escape(source)}</pre>')
     return Piece(tokens_html(tokens, is_coloured=is_coloured))
 
 
@@ -43,7 +48,7 @@ def draw_part(tokens: Sequence[Token], source: str, *, number: int | None, is_fi
         case "paragraph_open":
             return Piece(tokens_html(tokens[1:-1]), (f"<p{more}>", "</p>"))
         case "blockquote_open":
-            return Piece(tokens_html(tokens[1:-1]), (f"<blockquote{more}>", "</blockquote>"))
+            return Piece(tokens_html(tokens[1:-1]), (_QUOTES[0 if is_first else 1], "</blockquote>"))
         case "bullet_list_open":
             return Piece(tokens_html(tokens[1:-1]), (f"<ul{more}>", "</ul>"))
         case "ordered_list_open":

@@ -14,6 +14,7 @@ __all__ = ["inline", "sheet"]
 
 _GREY: Final = "var(--jp-ui-font-color2,#7a7a7a)"
 _LINE: Final = "var(--jp-border-color2,rgba(128,128,128,.35))"
+_FILL: Final = "var(--jp-cell-editor-background,rgba(128,128,128,.1))"
 _OK: Final = "var(--jp-success-color1,#388e3c)"
 _BAD: Final = "var(--jp-error-color1,#d84343)"
 _ASK: Final = "var(--jp-warn-color1,#c77c02)"
@@ -27,20 +28,32 @@ _STYLES: Final = {
     "dz-time": f"color:{_GREY};font-size:.92em;font-variant-numeric:tabular-nums;margin-left:6px",
     "dz-state": "margin-left:8px",
     "dz-foot": f"margin-top:10px;padding-top:6px;border-top:1px solid {_LINE};color:{_GREY};font-size:.9em",
-    "dz-card": f"border:1px solid {_LINE};border-left-width:3px;border-radius:4px;padding:5px 10px;margin:8px 0",
+    "dz-card": f"border:1px solid {_LINE};border-left-width:3px;border-radius:4px;padding:5px 10px;margin:0 0 .8em",
     "dz-label": f"color:{_GREY};font-size:.82em;margin-top:4px",
     "dz-hint": "margin-top:4px",
-    "dz-line": "margin:4px 0",
-    "dz-step": f"color:{_GREY};font-size:.82em;border-bottom:1px solid {_LINE};margin:14px 0 8px",
-    "dz-reasoning": f"border-left:3px solid {_LINE};padding:0 0 0 10px;margin:8px 0;color:{_GREY}",
-    "dz-sub": f"border-left:3px solid {_LINE};padding:0 0 0 12px;margin:8px 0 8px 4px",
+    "dz-line": "margin:0 0 .5em",
+    "dz-step": f"color:{_GREY};font-size:.82em;border-bottom:1px solid {_LINE};margin:.4em 0 .8em",
+    "dz-reasoning": f"border-left:3px solid {_LINE};padding:0 0 0 10px;margin:0 0 .8em;color:{_GREY}",
+    "dz-sub": f"border-left:3px solid {_LINE};padding:0 0 0 12px;margin:0 0 .8em 4px",
     "dz-table": "overflow-x:auto;max-width:100%",
-    "dz-math": "overflow-x:auto;overflow-y:hidden;padding:.35em 0;margin:.2em 0 .5em",
-    "dz-tree": "list-style:none;padding-left:1.1em;margin:2px 0",
+    "dz-math": "overflow-x:auto;overflow-y:hidden;padding:.35em 0;margin:0 0 .6em",
+    "dz-tree": "list-style:none;padding-left:1.1em;margin:2px 0 2px 2px",
     "dz-plan": "list-style:none;padding-left:2px;margin:4px 0",
-    "dz-activity": f"color:{_GREY};font-size:.92em;margin:8px 0",
+    "dz-activity": f"color:{_GREY};font-size:.92em;margin:0 0 .8em",
     "dz-image": "max-width:100%",
+    "dz-sources": "margin:0 0 .8em",
+    "dz-io": "margin:2px 0",
     "dz-name": "font-weight:600",
+    "dz-h3": "font-size:1.25em;font-weight:600;line-height:1.3;margin:0 0 .5em",
+    "dz-h4": "font-size:1.12em;font-weight:600;line-height:1.3;margin:0 0 .5em",
+    "dz-h5": "font-size:1em;font-weight:600;line-height:1.3;margin:0 0 .5em",
+    "dz-pre": f"background:{_FILL};padding:8px 10px;border-radius:4px;overflow-x:auto;margin:0 0 1em",
+    "dz-text": f"background:{_FILL};padding:6px 10px;border-radius:4px;white-space:pre-wrap;margin:2px 0 4px",
+    "dz-quote": f"border-left:3px solid {_LINE};padding:0 0 0 12px;margin:0 0 1em;color:{_GREY}",
+    "dz-is-run": f"color:{_RUN}",
+    "dz-is-ok": f"color:{_OK}",
+    "dz-is-bad": f"color:{_BAD}",
+    "dz-is-ask": f"color:{_ASK}",
     "dz-c": "color:var(--jp-mirror-editor-comment-color,#6f8a8a);font-style:italic",
     "dz-k": "color:var(--jp-mirror-editor-keyword-color,#2e9949);font-weight:600",
     "dz-s": "color:var(--jp-mirror-editor-string-color,#c4554d)",
@@ -52,46 +65,34 @@ _LOOKS: Final = {"run": _RUN, "ok": _OK, "bad": _BAD, "ask": _ASK}
 
 # Only what a live view needs beside the table: the widgets' own boxes, folding, motion.
 _LIVE: Final = f"""
-.dz{{width:100%;line-height:1.55;color:var(--jp-content-font-color1,inherit);
-font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:var(--jp-content-font-size1,14px)}}
+.dz{{width:100%;color:var(--jp-content-font-color1,inherit)}}
+.dz,.dz .jupyter-widgets,.dz .widget-html-content{{font-size:var(--jp-content-font-size1,14px);
+line-height:var(--jp-content-line-height,1.6);font-family:var(--jp-content-font-family,system-ui,sans-serif)}}
 .dz .jupyter-widgets{{margin:0;overflow:visible;max-width:100%;width:auto}}
 .dz .widget-html{{height:auto;min-height:0}}
-.dz .widget-html-content{{line-height:1.55;min-height:0;min-width:0;max-width:100%;flex:1 1 auto}}
+.dz .widget-html-content{{min-height:0;min-width:0;max-width:100%;flex:1 1 auto}}
 .dz .widget-html>label,.dz .widget-html>.widget-label{{display:none}}
 .dz .dz-top{{align-items:flex-start;border-bottom:1px solid {_LINE};margin-bottom:8px;flex-flow:row nowrap}}
 .dz .dz-top>.widget-html{{flex:1 1 auto;min-width:0}}
 .dz .dz-top .dz-head{{border:0;margin:0}}
-.dz .dz-stop{{width:auto;height:24px;line-height:22px;padding:0 10px;border-radius:4px;background:transparent;
-color:inherit;border:1px solid {_LINE};font-size:12px;flex:0 0 auto}}
-.dz .dz-stop:hover{{border-color:{_BAD};color:{_BAD}}}
-.dz .dz-stop:focus-visible{{outline:2px solid {_RUN};outline-offset:1px}}
-.dz .widget-html-content>:first-child{{margin-top:0}}
-.dz .widget-html-content>:last-child{{margin-bottom:.65em}}
-.dz .dz-top .widget-html-content>.dz-head{{margin:0}}
-.dz p,.dz ul,.dz ol,.dz blockquote,.dz pre{{margin:0 0 .65em}}
-.dz li{{margin:.15em 0}} .dz li>p{{margin:0 0 .35em}} .dz li>ul,.dz li>ol{{margin:.15em 0}}
-.dz h3,.dz h4,.dz h5,.dz h6{{margin:1em 0 .4em;line-height:1.3;font-weight:600}}
-.dz h3{{font-size:1.28em}} .dz h4{{font-size:1.14em}} .dz h5,.dz h6{{font-size:1em}}
-.dz blockquote{{border-left:3px solid {_LINE};padding:0 0 0 12px;color:{_GREY}}}
-.dz pre{{background:var(--jp-layout-color2,rgba(128,128,128,.1));padding:8px 10px;border-radius:4px;
-overflow-x:auto;white-space:pre;max-width:100%;box-sizing:border-box;line-height:1.45}}
-.dz pre,.dz code{{font-family:var(--jp-code-font-family,ui-monospace,monospace);
-font-size:var(--jp-code-font-size,.93em)}}
-.dz pre code{{background:none;padding:0}}
-.dz .dz-card pre{{white-space:pre-wrap;overflow-wrap:anywhere;margin:2px 0 4px;max-height:none}}
-.dz .dz-more{{margin-top:-.65em}} .dz pre.dz-more{{border-top-left-radius:0;border-top-right-radius:0}}
+.dz .dz-top>.dz-stop{{width:auto;height:24px;line-height:22px;padding:0 10px;border-radius:4px;
+background:transparent;color:inherit;border:1px solid {_LINE};font-size:12px;flex:0 0 auto;box-shadow:none}}
+.dz .dz-top>.dz-stop:hover{{border-color:{_BAD};color:{_BAD}}}
+.dz .dz-top>.dz-stop:focus-visible{{outline:2px solid {_RUN};outline-offset:1px}}
+:where(.dz) p,:where(.dz) ul,:where(.dz) ol,:where(.dz) table{{margin:0 0 1em}}
+.dz pre,.dz code{{font-family:var(--jp-code-font-family,ui-monospace,monospace)}}
+.dz pre{{max-width:100%;box-sizing:border-box}} .dz pre code{{background:none;padding:0}}
+.dz .dz-more{{margin-top:-1em}} .dz pre.dz-more{{border-top-left-radius:0;border-top-right-radius:0}}
 .dz .dz-long table{{table-layout:fixed;width:100%}}
-.dz table{{border-collapse:collapse;font-size:.95em;margin:0 0 .65em}}
-.dz th,.dz td{{padding:4px 10px;border-bottom:1px solid {_LINE};text-align:left;vertical-align:top;
-white-space:normal}}
-.dz [align=right]{{text-align:right}} .dz [align=center]{{text-align:center}}
-.dz hr{{border:0;border-top:1px solid {_LINE};margin:1em 0}}
+:where(.dz) table{{border-collapse:collapse}}
+:where(.dz) th,:where(.dz) td{{padding:4px 10px;border-bottom:1px solid {_LINE};text-align:left}}
 .dz math annotation{{display:none}}
-.dz summary{{cursor:pointer}} .dz .dz-card>summary{{list-style-position:outside}}
-.dz .dz-box-reasoning{{border-left:3px solid {_LINE};padding-left:10px;margin:4px 0 10px;color:{_GREY}}}
+.dz summary{{cursor:pointer}}
+.dz .dz-box-reasoning{{border-left:3px solid {_LINE};padding-left:10px;margin:0 0 .8em;color:{_GREY}}}
 .dz .dz-box-reasoning:has(>.dz-fold details:not([open]))>:not(.dz-fold){{display:none}}
-.dz .dz-box-reasoning .widget-html-content>:last-child{{margin-bottom:.35em}}
-.dz .dz-box-sub-agent{{border-left:3px solid {_LINE};padding-left:12px;margin:4px 0 10px 4px}}
+.dz .dz-box-sub-agent{{border-left:3px solid {_LINE};padding-left:12px;margin:0 0 .8em 4px}}
+.dz .dz-box-reasoning>.widget-vbox:last-child>:last-child .widget-html-content>:last-child,
+.dz .dz-box-sub-agent>.widget-vbox:last-child>:last-child .widget-html-content>:last-child{{margin-bottom:0}}
 .dz .dz-head.dz-run .dz-sym{{animation:dz-pulse 1.4s ease-in-out infinite}}
 @keyframes dz-pulse{{50%{{opacity:.25}}}}
 @media (prefers-reduced-motion:reduce){{.dz *{{animation:none!important;transition:none!important}}}}
@@ -103,11 +104,10 @@ _CLASS: Final = re.compile(r'class="([a-z0-9_ -]+)"')
 @cache
 def sheet() -> str:
     """The style sheet of the live view; everything in it is below `.dz`."""
-    rules = [f".dz .{name}{{{style}}}" for name, style in _STYLES.items() if name != "dz"]
+    rules = [f".dz .{name}.{name}{{{style}}}" for name, style in _STYLES.items() if name != "dz"]
+    # A class is named twice where a front end's own rules for tags would win over it.
     looks = [
-        f".dz .dz-{look}>.dz-sym,.dz .dz-{look}>summary .dz-sym,.dz .dz-{look} .dz-state .dz-sym{{color:{colour}}}"
-        f" .dz .dz-card.dz-{look}{{border-left-color:{colour}}}"
-        for look, colour in _LOOKS.items()
+        f".dz .dz-card.dz-card.dz-{look}{{border-left-color:{colour}}}" for look, colour in _LOOKS.items()
     ]
     return "\n".join([f".dz{{{_STYLES['dz']}}}", *rules, *looks, _LIVE.strip()])
 

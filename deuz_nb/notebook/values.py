@@ -14,6 +14,7 @@ FOLD_LINES: Final = 20
 _FOLD_CHARS: Final = 2_000
 _MOST_CHARS: Final = 200_000
 _DEPTH: Final = 8
+_SHORT: Final = 60
 _MEMBERS: Final = 100
 
 
@@ -35,10 +36,10 @@ def folded(text: str, *, is_tail: bool = False) -> str:
     """
     lines = text.split("\n", FOLD_LINES)
     if len(lines) <= FOLD_LINES and len(text) <= _FOLD_CHARS:
-        return f"<pre>{escape(text)}</pre>"
+        return f'<pre class="dz-text">{escape(text)}</pre>'
     if is_tail:
         end = "\n".join(text[-_FOLD_CHARS:].split("\n")[-FOLD_LINES:])
-        return f'<div class="dz-note">{size(text)} so far</div><pre>{escape(end)}</pre>'
+        return f'<div class="dz-note">{size(text)} so far</div><pre class="dz-text">{escape(end)}</pre>'
     first = "\n".join(lines[:FOLD_LINES])
     if len(first) > _FOLD_CHARS:
         first, rest = text[:_FOLD_CHARS], text[_FOLD_CHARS:]
@@ -47,9 +48,8 @@ def folded(text: str, *, is_tail: bool = False) -> str:
     left_out = len(rest) - _MOST_CHARS
     note = f"\n… {left_out:,} characters more are in the transcript" if left_out > 0 else ""
     summary = f"<summary>show the rest ({size(text)} in all)</summary>"
-    return (
-        f"<pre>{escape(first)}</pre><details>{summary}<pre>{escape(rest[:_MOST_CHARS])}{note}</pre></details>"
-    )
+    hidden = f'<pre class="dz-text">{escape(rest[:_MOST_CHARS])}{note}</pre>'
+    return f'<pre class="dz-text">{escape(first)}</pre><details>{summary}{hidden}</details>'
 
 
 def size(text: str) -> str:
@@ -61,8 +61,10 @@ def size(text: str) -> str:
 
 def tree(value: Any, depth: int = 0) -> str:
     """A JSON value as a tree that folds."""
-    if isinstance(value, dict | list) and depth >= _DEPTH:
-        return f"<code>{label(json_text(cast('Any', value)))}</code>"
+    if isinstance(value, dict | list) and depth:
+        short = json_text(cast("Any", value))
+        if depth >= _DEPTH or (len(short) <= _SHORT and "\n" not in short):
+            return f"<code>{label(short)}</code>"
     if isinstance(value, dict):
         found = cast("dict[Any, Any]", value)
         rows = [(label(str(key)), child) for key, child in list(found.items())[:_MEMBERS]]

@@ -55,3 +55,84 @@ def test_stop_ends_the_run_and_says_so(lab: Lab, server: Server, artefacts: Path
     expect(output).to_contain_text("not the whole answer")
     lab.page.screenshot(path=artefacts / "stopped-dark.png")
     lab.check()
+
+
+GALLERY = """\
+import asyncio
+from deuz_nb import model, stream_chat, stream_view
+from deuz_nb.engine.result import Source, StreamResult
+
+USAGE = dict(inputTokens=1203, outputTokens=860, reasoningTokens=230, cachedReadTokens=512,
+             cacheWriteTokens=0, cacheWrite1hTokens=0, totalTokens=2575)
+CALL = dict(toolCallId="call-1", toolName="search_tide_tables")
+PARTS = [
+    dict(type="step-start", stepIndex=0),
+    dict(type="reasoning-delta", text="The question is about **tides**.\\n\\nI should look up the harbour first."),
+    dict(type="text-delta", text="I look up the harbour and the forecast.\\n\\n> A quote of a pilot book.\\n"),
+    dict(type="tool-call-delta", id="call-1", name="search_tide_tables", argsTextDelta='{"harbour": "Saint-Malo", "da'),
+    dict(type="tool-call", **CALL, input={"harbour": "Saint-Malo", "days": 3, "units": "metres"}),
+    dict(type="tool-state", **CALL, state="executing"),
+    dict(type="tool-result", **CALL, output="\\n".join(f"day {n}: high 06:{n:02} 11.{n} m" for n in range(30))),
+    dict(type="tool-state", **CALL, state="complete", outcome="success"),
+    dict(type="tool-call", toolCallId="call-2", toolName="delete_logbook", input={"all": True}),
+    dict(type="tool-state", toolCallId="call-2", state="error", denied=True, deniedReason="not on my watch",
+         outcome="denied"),
+    dict(type="tool-call", toolCallId="call-3", toolName="weather", input={}),
+    dict(type="tool-result", toolCallId="call-3", toolName="weather", output={"error": "station is offline"},
+         isError=True),
+    dict(type="step-finish", stepIndex=0, finishReason="tool_calls", usage=USAGE),
+    dict(type="step-start", stepIndex=1),
+    dict(type="data", name="forecast", payload={"days": [1, 2, 3], "wind": {"from": "W", "knots": 14}}),
+    dict(type="sub-agent", agentPath=["pilot"], part=dict(type="text-delta", text="Enter **two hours** before high water.")),
+    dict(type="sub-agent", agentPath=["pilot"], part=dict(type="finish", finishReason="stop", usage=USAGE)),
+    dict(type="text-delta", text="## Answer\\n\\nHigh water is at **06:12**, `11.4 m`.\\n\\n- [x] tide\\n- [ ] weather\\n\\n"),
+    dict(type="plan-update", goal="Plan the passage", tasks=[
+        dict(id="1", title="Find the tide", status="completed"),
+        dict(id="2", title="Check the weather", status="in_progress"),
+        dict(id="3", title="Write the plan", status="pending")]),
+    dict(type="activity", message="asked the tide tables"),
+    dict(type="activity", message="asked the pilot"),
+    dict(type="citation", id="c1", url="https://example.org/almanac", title="Nautical almanac", snippet="Springs."),
+    dict(type="source", id="s1", url="https://example.org/almanac", title="Nautical almanac"),
+    dict(type="source", id="s2", url="https://example.org/pilot", title="Channel pilot"),
+    dict(type="warning", warning=dict(type="unsupported-setting", setting="seed", message="seed is ignored")),
+    dict(type="step-finish", stepIndex=1, finishReason="stop", usage=USAGE),
+]
+
+async def run(emit):
+    for part in PARTS:
+        emit([part])
+        await asyncio.sleep(0.02)
+    await gate.wait()
+    emit([dict(type="finish", finishReason="length", usage=USAGE)])
+
+gate = asyncio.Event()
+base = stream_chat(model("replay:tides"), "?")
+result = StreamResult(Source(run, []), model=base.model, messages=(), message_id="m", deps=base._deps)
+display(stream_view(result))
+"""
+OPEN = "from deuz_nb.engine.portal import get_portal; _ = get_portal().loop.call_soon_threadsafe(gate.set)"
+WIDTHS = """() => [...document.querySelectorAll('.dz, .dz *')].filter(e => !e.closest('pre,table,math,.dz-table'))
+.map(e => e.getBoundingClientRect().right).reduce((a, b) => Math.max(a, b), 0)"""
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_every_kind_of_card_is_drawn_within_the_cell(
+    lab: Lab, server: Server, artefacts: Path, theme: str
+) -> None:
+    server.notebook(f"gallery-{theme}", [GALLERY, OPEN])
+    lab.open(f"gallery-{theme}", theme=f"JupyterLab {theme}")
+    lab.page.set_viewport_size({"width": 1000, "height": 2000})
+    lab.command("notebook:run-cell")
+    output = lab.output(0)
+    expect(output).to_contain_text("seed is ignored")
+    right = lab.page.locator(".jp-OutputArea").first.bounding_box()
+    assert lab.page.evaluate(WIDTHS) <= right["x"] + right["width"] + 1
+    output.screenshot(path=artefacts / f"cards-live-{theme.lower()}.png")
+    lab.run_all() if False else lab.page.evaluate(
+        "window.jupyterapp.commands.execute('notebook:move-cursor-down')"
+    )
+    lab.command("notebook:run-cell")
+    expect(output.locator(".dz-foot")).to_be_visible()
+    output.screenshot(path=artefacts / f"cards-static-{theme.lower()}.png")
+    lab.check()
