@@ -33,6 +33,7 @@ class Broadcast(Generic[T]):
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
         self._listeners: list[Callable[[], None]] = []
         self._ended = threading.Event()
+        self._ticking: set[asyncio.AbstractEventLoop] = set()
 
     def extend(self, batch: Iterable[T]) -> None:
         """Append a batch and wake every reader once."""
@@ -67,18 +68,28 @@ class Broadcast(Generic[T]):
                 waiter = loop.create_future()
                 entry = (loop, waiter)
                 self._waiters.append(entry)
-            tick = loop.call_later(TICK_S, _settle, waiter)
+                if loop not in self._ticking:
+                    self._ticking.add(loop)
+                    loop.call_later(TICK_S, self._tick, loop)
             try:
                 await waiter
-            finally:
-                tick.cancel()
+            except BaseException:
                 with self._lock:
                     if entry in self._waiters:
                         self._waiters.remove(entry)
+                raise
 
     def wait_closed(self, timeout_s: float | None) -> bool:
         """Block this thread until the end; False when `timeout_s` ran out first."""
         return self._ended.wait(timeout_s)
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wake the loop for as long as somebody waits on it; that it wakes is all it is for."""
+        with self._lock:
+            if any(waiting is loop for waiting, _ in self._waiters):
+                loop.call_later(TICK_S, self._tick, loop)
+            else:
+                self._ticking.discard(loop)
 
     def _wake(self) -> None:
         with self._lock:

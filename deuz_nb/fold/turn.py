@@ -98,6 +98,20 @@ class Turn(Buckets):
 
     def apply(self, part: JSON) -> None:
         """Fold one UI part."""
+        tail = self._text_tail
+        if (
+            tail is not None
+            and part.__class__ is dict
+            and len(part) == 2
+            and part.get("type") == "text-delta"
+        ):
+            text = part.get("text")
+            # As in apply_all, for readers that fold part by part.
+            if type(text) is str and text.isascii() and not tail.held:
+                self.version += 1
+                tail.version += 1
+                tail.pieces.append(text)
+                return
         self.apply_all((part,))
 
     def apply_all(self, parts: Iterable[JSON]) -> None:
