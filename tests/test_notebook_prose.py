@@ -101,7 +101,7 @@ def test_a_list_that_was_cut_goes_on_counting() -> None:
 def test_a_definition_counts_from_where_it_stands() -> None:
     before, _, after = at_once("[a] b\n\n[a]: http://x.y\n\n[a] c\n")
     assert before.html == "<p>[a] b</p>"
-    link = '<a href="http://x.y" target="_blank" rel="noopener noreferrer nofollow">a</a>'
+    link = '<a href="http://x.y" target="_blank" rel="noopener noreferrer">a</a>'
     assert after.html == f"<p>{link} c</p>"
 
 

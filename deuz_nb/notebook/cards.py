@@ -86,7 +86,7 @@ def link(url: str | None, title: str) -> str:
     if target is None:
         return escape(title)
     return (
-        f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer nofollow">{escape(title)}</a>'
+        f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer">{escape(title)}</a>'
     )
 
 

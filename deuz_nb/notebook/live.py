@@ -23,6 +23,9 @@ _SHELF: Final = 16
 _FULL: Final = 1_000
 """An HTML child of this many characters takes no further block."""
 
+_FULLEST: Final = 4_000
+"""The same when text comes fast: opening a child costs about 1,100 bytes."""
+
 _MOST_NEW: Final = 10
 """Widgets made in one update; the rest comes with the next one."""
 
@@ -125,7 +128,8 @@ class _Column:
         current: _Slot | None = None
         new = [item for item in items if item.key not in self._slot_of]
         # When much comes at once, a child takes more of it.
-        limit = max(_FULL, sum(len(item.body) for item in new if isinstance(item, Block)) // 6)
+        size = sum(len(item.body) for item in new if isinstance(item, Block))
+        limit = max(_FULL, min(3 * size, _FULLEST), size // 6)
         is_whole = True
         for item in items:
             slot = self._slot_of.get(item.key)

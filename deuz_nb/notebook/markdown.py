@@ -185,7 +185,7 @@ def _anchor(target: str, title: str) -> str:
     found = f' title="{escape(title)}"' if title else ""
     if target.startswith("#"):
         return f'<a href="{escape(target)}"{found}>'
-    return f'<a href="{escape(target)}"{found} target="_blank" rel="noopener noreferrer nofollow">'
+    return f'<a href="{escape(target)}"{found} target="_blank" rel="noopener noreferrer">'
 
 
 def _image(token: Token) -> str:

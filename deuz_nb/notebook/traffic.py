@@ -15,9 +15,9 @@ ENVELOPE_BYTES: Final = 614
 """What a message weighs beside its content."""
 
 _SHORTEST_S: Final = 1 / 16
-_LONGEST_S: Final = 0.24
+_LONGEST_S: Final = 0.2
 _MESSAGES_PER_S: Final = 26
-_BYTES_PER_S: Final = 33_000
+_BYTES_PER_S: Final = 30_000
 _BUSY_SHARE: Final = 0.12
 
 
