@@ -15,7 +15,7 @@ ENVELOPE_BYTES: Final = 614
 """What a message weighs beside its content."""
 
 _SHORTEST_S: Final = 1 / 16
-_LONGEST_S: Final = 0.2
+_LONGEST_S: Final = 0.23
 _MESSAGES_PER_S: Final = 26
 _BYTES_PER_S: Final = 30_000
 _BUSY_SHARE: Final = 0.12
@@ -40,7 +40,7 @@ def pause_s(spent: Spent) -> float:
     wanted = max(
         spent.messages / _MESSAGES_PER_S, spent.bytes / _BYTES_PER_S, spent.cpu_s / _BUSY_SHARE, _SHORTEST_S
     )
-    return min(wanted, _LONGEST_S)
+    return min(wanted, max(_LONGEST_S - spent.cpu_s, _SHORTEST_S))
 
 
 class Allowance:
