@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deuz_nb.errors import NetworkError
 from deuz_nb.providers import parser
 from tests.conformance._streams import plain, run
 
@@ -309,6 +310,27 @@ WHOLE: dict[str, list[Any]] = {
     "google": EVENTS["google"],
 }
 
+TELLERS = {
+    "anthropic": [
+        '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":TEXT}}',
+        '{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":TEXT}}',
+        '{"delta":{"text":TEXT,"type":"text_delta"},"type":"content_block_delta"}',
+        '{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":TEXT}}',
+    ],
+    "openai-chat": [
+        '{"id":"c","model":"m","choices":[{"index":0,"delta":{"content":TEXT}}]}',
+        '{"id":"c","model":TEXT,"choices":[{"index":0,"delta":{"content":"a"}}]}',
+        '{"choices":[{"index":0,"delta":{"reasoning":TEXT,"content":null}}],"service_tier":"flex"}',
+        '{"choices":[{"index":0,"delta":{"content":TEXT}}],"service_tier":"default"}',
+        '{"choices":[{"index":0,"delta":{"content":TEXT,"reasoning":"b"}}]}',
+        '{"choices":[{"index":0,"delta":{"content":TEXT}}],"usage":{"prompt_tokens":1}}',
+        '{"choices":[{"index":0,"delta":{"content":"a"}}],"usage":{"prompt_tokens":2}}',
+        '{"choices":[{"index":0,"delta":{"refusal":TEXT}}]}',
+        '{"choices":[{"index":1,"delta":{"content":TEXT}}]}',
+        '{"choices":[{"index":0,"delta":{"content":"a","content":TEXT}}]}',
+    ],
+}
+
 json_values = st.recursive(
     st.none()
     | st.booleans()
@@ -439,10 +461,42 @@ def test_any_events_give_the_same_parts_at_any_cut(wire: str, data: st.DataObjec
     assert run(wire, [stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)])[1] == parts
 
 
+@pytest.mark.parametrize("wire", ["anthropic", "openai-chat"])
+@given(data=st.data())
+@settings(max_examples=300)
+def test_frames_that_are_alike_are_read_as_if_each_were_new(wire: str, data: st.DataObject) -> None:
+    """A number that differs in every frame, and means nothing, keeps frames from being alike."""
+    texts = st.sampled_from(
+        ['"', "\\", "\n", "a", "probe", "text", "\ud83d", "\ude00", "\u200b", "<think>", "b c"]
+    )
+    sent = data.draw(
+        st.lists(
+            st.tuples(st.sampled_from(TELLERS[wire]), st.lists(texts, max_size=3).map("".join)), max_size=25
+        )
+    )
+    ending = (
+        json.dumps({"choices": [{"finish_reason": "stop"}]})
+        if wire == "openai-chat"
+        else '{"type":"message_stop"}'
+    )
+    is_raw = data.draw(st.booleans())
+
+    def stream(marks: list[str]) -> list[bytes]:
+        frames = [
+            form.replace("TEXT", json.dumps(text, ensure_ascii=not is_raw)).replace("}", mark, 1)
+            for (form, text), mark in zip(sent, marks, strict=True)
+        ]
+        body = "".join(f"data: {frame}\n\n" for frame in [*frames, ending])
+        return [body.encode("utf-8", "replace")]
+
+    alike = stream(["}"] * len(sent))
+    different = stream([f',"n":{n}}}' for n in range(len(sent))])
+    context = {"think_tags": data.draw(st.booleans())}
+    assert run(wire, alike, **context)[1] == run(wire, different, **context)[1]
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_fail_before_any_byte_is_the_one_part(wire: str) -> None:
-    from deuz_nb.errors import NetworkError
-
     machine = parser(wire)
     parts = machine.fail(NetworkError("gone", is_retryable=True))
     assert [plain(part) for part in parts] == [

@@ -16,6 +16,7 @@ from deuz_nb.errors import InvalidResponseError, ProviderError, StreamTruncatedE
 from deuz_nb.parts.stream import Source, StreamPart
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage, empty_usage
 from deuz_nb.providers.failures import fault_of, stream_failure
+from deuz_nb.providers.shapes import Saying, TextShape, shape_of
 from deuz_nb.providers.text import PairJoiner, whole_text
 from deuz_nb.providers.toolcalls import ParsedCall, ToolCalls
 from deuz_nb.providers.values import as_list
@@ -74,6 +75,8 @@ class Parser:
         kind = (content_type or "").partition(";")[0].strip().lower()
         self._is_stream = not (kind.endswith(("json", "html")) and "ndjson" not in kind)
         self._has_events = False
+        self._shape: TextShape | None = None
+        self._misses = 0
         self._loose: list[bytes] = []
         self._loose_size = 0
 
@@ -144,6 +147,10 @@ class Parser:
     def _event(self, body: JSONObject, name: str | None, out: list[StreamPart]) -> None:
         raise AssertionError("a wire's parser says what its events mean")
 
+    def _only_says(self, body: JSONObject, name: str | None) -> Saying | None:
+        """The text, if the event does nothing but say it, however often it comes."""
+        return None
+
     def _whole(self, body: JSONObject, out: list[StreamPart]) -> bool:
         """Read a body that is one JSON completion; False when it is none."""
         raise AssertionError("a wire's parser says what its bodies mean")
@@ -165,9 +172,13 @@ class Parser:
     # What every wire needs
 
     def _take(self, events: list[Event], out: list[StreamPart], *, is_last: bool = False) -> None:
-        loads, understand = jsontext.loads, self._event
+        loads, understand, shape = jsontext.loads, self._event, self._shape
         try:
             for name, data, _, _ in events:
+                if shape is not None and (text := shape.text_in(name, data)):
+                    out.append(cast("StreamPart", {"type": shape.kind, "text": text}))
+                    self._misses = 0
+                    continue
                 try:
                     body: JSON = loads(data)
                 except ValueError:
@@ -175,12 +186,27 @@ class Parser:
                 else:
                     if type(body) is dict:
                         understand(cast("JSONObject", body), name, out)
+                        self._learn(name, data, cast("JSONObject", body))
+                        shape = self._shape
                     else:
                         self._no_object(body, name, out)
                 if self.is_done:
                     return
         except InvalidResponseError as error:
             self._fail(out, error)
+
+    def _learn(self, name: str | None, data: str, body: JSONObject) -> None:
+        """Learn the shape of a frame that only says text; tried ever more seldom while no frame has it."""
+        if self._pairs.is_holding or self._thought_pairs.is_holding:
+            # What comes next belongs to the half that is held.
+            self._shape = None
+            return
+        self._misses += 1
+        if self._misses & (self._misses - 1) == 0:
+            said = self._only_says(body, name)
+            if said is not None and said[1]:
+                found = shape_of(name, data, said, lambda other: self._only_says(other, name))
+                self._shape = found or self._shape
 
     def _no_json(self, text: str, out: list[StreamPart], *, is_last: bool) -> None:
         """A frame that is a keep-alive, the end marker, or broken."""

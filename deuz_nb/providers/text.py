@@ -19,6 +19,11 @@ class PairJoiner:
     def __init__(self) -> None:
         self._held = ""
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether half a character waits for the next text."""
+        return bool(self._held)
+
     def feed(self, text: str) -> str:
         """The text that can go out now."""
         if not self._held and (text.isascii() or not _HALF.search(text)):

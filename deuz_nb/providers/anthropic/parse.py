@@ -10,6 +10,7 @@ from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.anthropic.usage import merged, usage_from
 from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.machine import Parser
+from deuz_nb.providers.shapes import Saying
 from deuz_nb.providers.text import whole_text
 from deuz_nb.providers.toolcalls import OpenCall, arguments_text
 from deuz_nb.providers.values import as_key, as_list, as_object, as_text
@@ -66,6 +67,18 @@ class AnthropicParser(Parser):
             self._fail(
                 out, stream_failure(self.wire, body, provider=self.provider, request_id=self._request_id)
             )
+
+    def _only_says(self, body: JSONObject, name: str | None) -> Saying | None:
+        if (body.get("type") or name) != "content_block_delta":
+            return None
+        delta = as_object(body.get("delta"))
+        match delta.get("type"):
+            case "text_delta":
+                return "text-delta", as_text(delta.get("text"))
+            case "thinking_delta":
+                return "reasoning-delta", as_text(delta.get("thinking"))
+            case _:
+                return None
 
     def _whole(self, body: JSONObject, out: list[StreamPart]) -> bool:
         if body.get("type") != "message" or not isinstance(body.get("content"), list):

@@ -10,6 +10,7 @@ from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.machine import Parser
 from deuz_nb.providers.openai_chat.usage import usage_from
+from deuz_nb.providers.shapes import Saying
 from deuz_nb.providers.text import ThinkSplitter
 from deuz_nb.providers.values import as_key, as_list, as_object, as_text
 
@@ -28,6 +29,9 @@ _REASONS: Final[dict[str, FinishReason]] = {
     "content_filter": "content_filter",
     "safety": "content_filter",
 }
+_TEXTS: Final = ("content", "reasoning", "reasoning_content")
+_WITH_EFFECT: Final = ("error", "usage", "x_groq")
+"""What may do more than the text beside it: the same text again does not do it again."""
 _ERRORS: Final = frozenset({"error", "insufficient_system_resource"})
 
 
@@ -42,6 +46,7 @@ class ChatParser(Parser):
         self._raw_usage: JSONObject = {}
         self._splitter = ThinkSplitter(self._starts_in_reasoning) if self._think_tags else None
         self._has_refusal = False
+        self._tier: str | None = None
         self._saw_choice = False
         self._urls: set[str] = set()
 
@@ -69,6 +74,21 @@ class ChatParser(Parser):
         ):
             self._upstream_error(body, out)
 
+    def _only_says(self, body: JSONObject, name: str | None) -> Saying | None:
+        choices = as_list(body.get("choices"))
+        if self._splitter is not None or len(choices) != 1 or any(body.get(key) for key in _WITH_EFFECT):
+            return None
+        choice = as_object(choices[0])
+        if choice.get("index") not in (0, None) or choice.get("finish_reason"):
+            return None
+        said = [
+            (key, value) for key, value in as_object(choice.get("delta")).items() if value and key != "role"
+        ]
+        if len(said) != 1 or said[0][0] not in _TEXTS:
+            return None
+        key, text = said[0]
+        return "text-delta" if key == "content" else "reasoning-delta", as_text(text)
+
     def _whole(self, body: JSONObject, out: list[StreamPart]) -> bool:
         if not isinstance(body.get("choices"), list):
             return False
@@ -78,8 +98,8 @@ class ChatParser(Parser):
         return True
 
     def _identify(self, body: JSONObject) -> None:
-        self.model_id = as_text(body.get("model")) or self.model_id
-        self.response_id = as_text(body.get("id")) or self.response_id
+        self.model_id = self.model_id or as_text(body.get("model")) or None
+        self.response_id = self.response_id or as_text(body.get("id")) or None
         self._saw_choice = bool(self.model_id and self.response_id)
 
     def _take_usage(self, body: JSONObject) -> None:
@@ -90,8 +110,10 @@ class ChatParser(Parser):
                     **self._raw_usage,
                     **{key: value for key, value in cast("JSONObject", given).items() if value is not None},
                 }
-        if isinstance(body.get("service_tier"), str):
-            self._note("serviceTier", body["service_tier"], under="deuz")
+        tier = body.get("service_tier")
+        if isinstance(tier, str) and tier != self._tier:
+            self._tier, self._shape = tier, None
+            self._note("serviceTier", tier, under="deuz")
 
     def _choice(self, choice: JSONObject, delta: JSONObject, out: list[StreamPart]) -> None:
         content = delta.get("content")
