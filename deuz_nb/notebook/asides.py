@@ -6,7 +6,7 @@ from typing import Final
 
 from deuz_nb.fold.turn import Turn
 from deuz_nb.notebook.block import Block
-from deuz_nb.notebook.cards import line_block, link, members, plain, text_of
+from deuz_nb.notebook.cards import line_block, link, members, text_of
 from deuz_nb.notebook.facts import Facts
 from deuz_nb.notebook.html import escape, label
 from deuz_nb.notebook.values import count, json_text, money, seconds, tree
@@ -67,7 +67,7 @@ def head_block(turn: Turn, facts: Facts) -> Block:
         f'<div class="dz-head dz-{look}">{provider}<b>{label(model)}</b>'
         f' <span class="dz-state"><span class="dz-sym dz-is-{look}">{symbol}</span> {word}</span>{elapsed}</div>'
     )
-    text = f"{plain(f'{facts.provider}:{model}' if facts.provider else model)}  {symbol} {word}"
+    text = f"{f'{facts.provider}:{model}' if facts.provider else model}  {symbol} {word}"
     return Block("head", body, text, is_open=is_open)
 
 
@@ -83,7 +83,7 @@ def outcome_block(turn: Turn, facts: Facts) -> Block | None:
                 f'<div class="dz-card dz-bad dz-error"><b>✕ {label(name)}</b>'
                 f"<div>{escape(message)}</div>{more}</div>"
             )
-            text = f"✕ {plain(name)}: {plain(message)}"
+            text = f"✕ {name}: {message}"
             return Block("outcome", body, f"{text}\n  {hint}" if hint else text)
         case "cut":
             note = "The stream ended before its end mark: what is above is cut off, not finished."
@@ -179,7 +179,7 @@ def _plan(turn: Turn) -> Block | None:
     tasks = members(turn.plan.get("tasks"))
     goal = text_of(turn.plan, "goal") or "Plan"
     rows: list[str] = []
-    lines = [f"Plan: {plain(goal)}"]
+    lines = [f"Plan: {goal}"]
     for task in tasks:
         status = text_of(task, "status") or "pending"
         symbol, word = _PLAN_STATES.get(status, ("☐", status))
@@ -187,7 +187,7 @@ def _plan(turn: Turn) -> Block | None:
         notes = text_of(task, "notes")
         note = f' <span class="dz-note">{escape(notes)}</span>' if notes else ""
         rows.append(f'<li>{symbol} {escape(title)} <span class="dz-word">{label(word, 40)}</span>{note}</li>')
-        lines.append(f"  {symbol} {plain(title)} ({plain(word)})")
+        lines.append(f"  {symbol} {title} ({word})")
     body = f'<div class="dz-card dz-quiet"><b>{label(goal, 200)}</b><ul class="dz-plan">{"".join(rows)}</ul></div>'
     return Block("plan", body, "\n".join(lines), is_open=True)
 
@@ -201,7 +201,7 @@ def _activity(turn: Turn) -> Block | None:
     more = len(told) - _RECENT
     fold = f"<details><summary>{more:,} earlier</summary><ul>{earlier}</ul></details>" if more > 0 else ""
     body = f'<div class="dz-activity">{fold}<ul>{recent}</ul></div>'
-    lines = [f"· {plain(message)}" for message in told[-200:]]
+    lines = [f"· {message}" for message in told[-200:]]
     return Block("activity", body, "\n".join(lines), is_open=True)
 
 
@@ -218,7 +218,7 @@ def _agent(turn: Turn) -> Block | None:
         f' <span class="dz-word">{label(word)}</span></summary>'
         f"{tree({k: v for k, v in state.items() if k not in hidden and v not in ([], {})})}</details>"
     )
-    return Block("agent", body, f"◇ agent run: {plain(word)}", is_open=True)
+    return Block("agent", body, f"◇ agent run: {word}", is_open=True)
 
 
 def _object(turn: Turn) -> Block | None:
@@ -228,7 +228,7 @@ def _object(turn: Turn) -> Block | None:
         '<details open class="dz-card dz-quiet"><summary><span class="dz-sym">▤</span> object</summary>'
         f"{tree(turn.object)}</details>"
     )
-    return Block("object", body, f"▤ object: {plain(json_text(turn.object))}", is_open=True)
+    return Block("object", body, f"▤ object: {json_text(turn.object)}", is_open=True)
 
 
 def _verdicts(turn: Turn) -> Block | None:
@@ -247,7 +247,7 @@ def _verdicts(turn: Turn) -> Block | None:
         f'<div class="dz-line dz-quiet"><span class="dz-sym">{symbol}</span> {escape(told)}</div>'
         for symbol, told in lines
     )
-    text = "\n".join(f"{symbol} {plain(told)}" for symbol, told in lines)
+    text = "\n".join(f"{symbol} {told}" for symbol, told in lines)
     return Block("verdicts", body, text, is_open=True)
 
 
@@ -260,7 +260,7 @@ def _sources(turn: Turn) -> Block | None:
         url = text_of(source, "url")
         title = text_of(source, "title") or url or text_of(source, "id") or "source"
         rows.append(f"<li>{link(url, title[:200])}</li>")
-        lines.append(f"  {number}. {plain(title)}" + (f" <{plain(url)}>" if url and url != title else ""))
+        lines.append(f"  {number}. {title}" + (f" <{url}>" if url and url != title else ""))
     is_open = " open" if len(rows) <= 5 else ""
     body = (
         f'<details{is_open} class="dz-sources"><summary>{len(turn.sources)}'

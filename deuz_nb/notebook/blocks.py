@@ -9,7 +9,7 @@ from deuz_nb.fold.element import Element, ReasoningElement, SubAgentElement, Tex
 from deuz_nb.fold.turn import Turn
 from deuz_nb.notebook.asides import aside_blocks, foot_block, head_block, outcome_block
 from deuz_nb.notebook.block import Block, Group, Item
-from deuz_nb.notebook.cards import card, plain
+from deuz_nb.notebook.cards import card
 from deuz_nb.notebook.facts import Facts
 from deuz_nb.notebook.html import label
 from deuz_nb.notebook.prose import Prose
@@ -137,7 +137,7 @@ class _Drawn:
         head = Block(
             f"{element.key}:head",
             f'<span class="dz-sym">{symbol}</span> agent <b>{label(name)}</b> <span class="dz-word">{word}</span>',
-            f"{symbol} agent {plain(name)}: {word}",
+            f"{symbol} agent {name}: {word}",
             is_open=element.is_open,
         )
         items: list[Item] = [*self._composer.items(turn, facts), *aside_blocks(turn)]

@@ -17,7 +17,7 @@ from deuz_nb.notebook.html import escape, img_data_url, label, link_target
 from deuz_nb.notebook.values import folded, json_text, size, tree
 from deuz_nb.parts.usage import JSON, JSONObject
 
-__all__ = ["card", "line_block", "link", "plain"]
+__all__ = ["card", "line_block", "link"]
 
 _LARGEST_IMAGE: Final = 4_000_000
 
@@ -40,16 +40,6 @@ _OUTCOMES: Final = {
     "no-result": ("○", "no result", "quiet"),
     "cancelled": ("■", "cancelled", "quiet"),
 }
-
-# Foreign text must not drive the terminal it is printed on.
-_CONTROLS: Final = {
-    n: "\ufffd" for n in (*range(32), *range(127, 160), *range(0xD800, 0xE000)) if n not in (9, 10)
-}
-
-
-def plain(text: str) -> str:
-    """Foreign text for a terminal: no control characters."""
-    return text.translate(_CONTROLS)
 
 
 def card(
@@ -77,7 +67,7 @@ def card(
 def line_block(key: str, symbol: str, text: str, *, look: str = "quiet", is_open: bool = False) -> Block:
     """A line of foreign text behind a symbol."""
     body = f'<div class="dz-line dz-{look}"><span class="dz-sym dz-is-{look}">{symbol}</span> {escape(text)}</div>'
-    return Block(key, body, f"{symbol} {plain(text)}", is_open=is_open)
+    return Block(key, body, f"{symbol} {text}", is_open=is_open)
 
 
 def link(url: str | None, title: str) -> str:
@@ -85,9 +75,7 @@ def link(url: str | None, title: str) -> str:
     target = link_target(url) if url is not None else None
     if target is None:
         return escape(title)
-    return (
-        f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer">{escape(title)}</a>'
-    )
+    return f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer">{escape(title)}</a>'
 
 
 def text_of(part: JSONObject, name: str) -> str | None:
@@ -104,7 +92,7 @@ def _tool(tool: ToolElement, *, is_ended: bool) -> Block:
         f' <span class="dz-word">{escape(word)}</span>'
     )
     pieces: list[str] = []
-    lines = [f"{symbol} {plain(name)}: {word}"]
+    lines = [f"{symbol} {name}: {word}"]
     if tool.has_input and tool.input != {}:
         pieces.append(_io("arguments", json_text(tool.input)))
         lines.append(f"  arguments: {_short(tool.input)}")
@@ -117,7 +105,7 @@ def _tool(tool: ToolElement, *, is_ended: bool) -> Block:
         lines.append(f"  {'error' if tool.is_error else 'result'}: {_short(shown)}")
     if tool.denied_reason:
         pieces.append(f'<div class="dz-note">reason: {escape(tool.denied_reason)}</div>')
-        lines.append(f"  reason: {plain(tool.denied_reason)}")
+        lines.append(f"  reason: {tool.denied_reason}")
     body = f'<details open class="dz-card dz-{look}"><summary>{head}</summary>{"".join(pieces)}</details>'
     # A state may still follow the result.
     return Block(tool.key, body, "\n".join(lines), is_open=not is_ended)
@@ -149,7 +137,7 @@ def _io(name: str, text: str) -> str:
 
 
 def _short(value: JSON) -> str:
-    text = " ".join(plain(json_text(value)).split())
+    text = " ".join(json_text(value).split())
     return text if len(text) <= 160 else f"{text[:140]}… ({size(json_text(value))})"
 
 
@@ -159,7 +147,7 @@ def _data(data: DataElement) -> Block:
         f' <code class="dz-name">{label(data.name)}</code></summary>{tree(data.payload)}</details>'
     )
     # The same name and id may be replaced until the run has ended.
-    return Block(data.key, body, f"▤ {plain(data.name)}: {_short(data.payload)}", is_open=data.id is not None)
+    return Block(data.key, body, f"▤ {data.name}: {_short(data.payload)}", is_open=data.id is not None)
 
 
 def _citation(citation: CitationElement, number: int) -> Block:
@@ -168,7 +156,7 @@ def _citation(citation: CitationElement, number: int) -> Block:
     snippet = text_of(part, "snippet")
     quote = f' <span class="dz-note">“{label(snippet, 200)}”</span>' if snippet else ""
     body = f'<div class="dz-line dz-quiet">[{number}] {link(text_of(part, "url"), title[:200])}{quote}</div>'
-    return Block(citation.key, body, f"[{number}] {plain(title)}")
+    return Block(citation.key, body, f"[{number}] {title}")
 
 
 def _file(file: FileElement) -> Block:
@@ -183,7 +171,7 @@ def _file(file: FileElement) -> Block:
         shown = (
             f'<div class="dz-line dz-quiet">▣ {link(text_of(part, "url"), name[:200])} ({label(media)})</div>'
         )
-    return Block(file.key, shown, f"▣ {plain(name)} ({plain(media)})")
+    return Block(file.key, shown, f"▣ {name} ({media})")
 
 
 def _step(step: StepElement) -> Block:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Final
 
 from deuz_nb.notebook.block import Block, Group, Item
 from deuz_nb.notebook.blocks import Page
-from deuz_nb.notebook.cards import plain
 from deuz_nb.notebook.style import inline
 
 __all__ = ["page_html", "page_text"]
+
+# Foreign text must not drive the terminal it is printed on.
+_CONTROLS: Final = dict.fromkeys(
+    [n for n in (*range(32), *range(127, 160), *range(0xD800, 0xE000)) if n not in (9, 10)], "\ufffd"
+)
 
 
 def page_html(page: Page) -> str:
@@ -25,7 +30,7 @@ def page_text(page: Page) -> str:
     blocks = [page.head.text, *_texts(page.items)]
     if page.foot is not None:
         blocks.append(page.foot.text)
-    return "\n\n".join(block for block in blocks if block)
+    return "\n\n".join(block for block in blocks if block).translate(_CONTROLS)
 
 
 def _items_html(items: Sequence[Item]) -> str:
@@ -57,7 +62,7 @@ def _texts(items: Sequence[Item]) -> Iterator[str]:
     for prose, run in groupby(items, lambda item: item.prose if isinstance(item, Block) else ""):
         members = list(run)
         if prose:
-            yield plain("".join(item.text for item in members if isinstance(item, Block))).strip("\n")
+            yield "".join(item.text for item in members if isinstance(item, Block)).strip("\n")
         else:
             yield from [item.text if isinstance(item, Block) else _group_text(item) for item in members]
 

@@ -108,7 +108,7 @@ class StreamView:
         display_id = bridge.new_display_id()
         note = "A run was in progress here; run the cell again to see it."
         view = {"version_major": 2, "version_minor": 0, "model_id": self._live.model_id}
-        bundle = {_WIDGET: view, "text/html": f"<p>{note}</p>", "text/plain": f"{page.head.text}\n{note}"}
+        bundle = {_WIDGET: view, "text/html": f"<p>{note}</p>", "text/plain": f"{page_text(page)}\n\n{note}"}
         bridge.publish(bundle, display_id)
         self._display_ids.append(display_id)
         if self._clock is None:
