@@ -9,6 +9,7 @@ from deuz_nb.parts.stream import StreamPart
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.machine import Parser
+from deuz_nb.providers.openai_chat.details import ReasoningDetails
 from deuz_nb.providers.openai_chat.usage import usage_from
 from deuz_nb.providers.shapes import Saying
 from deuz_nb.providers.text import ThinkSplitter
@@ -47,6 +48,7 @@ class ChatParser(Parser):
         self._splitter = ThinkSplitter(self._starts_in_reasoning) if self._think_tags else None
         self._has_refusal = False
         self._tier: str | None = None
+        self._details = ReasoningDetails()
         self._saw_choice = False
         self._urls: set[str] = set()
 
@@ -141,6 +143,8 @@ class ChatParser(Parser):
             self._set_reason(reason, choice, out)
 
     def _answer(self, text: str, out: list[StreamPart]) -> None:
+        if text and not self._details.is_empty:
+            self._end_details(out)
         if self._splitter is None:
             self._text(text, out)
             return
@@ -161,6 +165,12 @@ class ChatParser(Parser):
 
     def _keep_detail(self, detail: JSONObject, out: list[StreamPart]) -> None:
         """What OpenRouter wants back of a reasoning detail beside its text."""
+        # The next text ends the details, also a text of a shape that is known.
+        self._shape = None
+        if detail.get("data"):
+            self._end_details(out)
+        else:
+            self._details.add(detail)
         kept: dict[str, Any] = {"type": "reasoning-delta", "text": ""}
         if signature := as_text(detail.get("signature")):
             kept["signature"] = signature
@@ -171,6 +181,12 @@ class ChatParser(Parser):
             if extra := {name: value for name, value in names.items() if value is not None}:
                 kept["providerMetadata"] = {"openrouter": extra}
             self._show(cast("StreamPart", kept), out)
+
+    def _end_details(self, out: list[StreamPart]) -> None:
+        details = self._details.take()
+        if details:
+            metadata: JSONObject = {"openrouter": {"reasoning_details": details}}
+            out.append({"type": "reasoning-delta", "text": "", "providerMetadata": metadata})
 
     def _content_list(self, content: list[JSON], out: list[StreamPart]) -> None:
         for item in content:
@@ -191,6 +207,7 @@ class ChatParser(Parser):
         function = as_object(fragment.get("function"))
         custom = as_object(fragment.get("custom"))
         index, extra = fragment.get("index"), fragment.get("extra_content")
+        self._end_details(out)
         self._seal_text(out)
         before = len(out)
         self._calls.fragment(
@@ -269,6 +286,7 @@ class ChatParser(Parser):
         self._finish(out, reason)
 
     def _finish(self, out: list[StreamPart], reason: FinishReason) -> None:
+        self._end_details(out)
         if self._raw_usage:
             self._note("usage", self._raw_usage, under=self.provider)
         super()._finish(out, reason)
