@@ -43,6 +43,8 @@ class PairJoiner:
 
 def whole_text(text: str) -> str:
     """Text that came in one piece, without lone surrogate halves."""
+    if text.isascii():
+        return text
     joiner = PairJoiner()
     return joiner.feed(text) + joiner.flush()
 

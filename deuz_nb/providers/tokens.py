@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from deuz_nb.parts.usage import JSON, Usage, usage_total
+from deuz_nb.parts.usage import JSON, JSONObject, Usage, usage_total
+from deuz_nb.providers.values import as_object
 
-__all__ = ["count_of", "usage_of"]
+__all__ = ["count_of", "take_usage", "usage_of"]
+
+_LARGEST: Final = 1 << 53
+"""More tokens than a JavaScript number can count are no count."""
 
 
 def count_of(value: JSON) -> int | None:
-    """A token count; None for null, booleans, text, fractions that are no number."""
+    """A token count; None for null, booleans, text, and what is beyond counting."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return max(0, int(value))
+    return max(0, int(value)) if -_LARGEST <= value <= _LARGEST else None
+
+
+def take_usage(known: JSONObject, reported: JSONObject) -> None:
+    """Put what was `reported` over what is `known`, member by member; null never overwrites."""
+    for key, value in reported.items():
+        if isinstance(value, dict):
+            known[key] = as_object(known.get(key)) | {
+                name: member for name, member in as_object(value).items() if member is not None
+            }
+        elif value is not None:
+            known[key] = value
 
 
 def usage_of(

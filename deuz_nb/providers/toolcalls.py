@@ -13,7 +13,7 @@ from deuz_nb import jsontext
 from deuz_nb.errors import InvalidResponseError
 from deuz_nb.parts.stream import StreamPart
 from deuz_nb.parts.usage import JSON, JSONObject
-from deuz_nb.providers.text import PairJoiner, whole_text
+from deuz_nb.providers.text import PairJoiner
 
 __all__ = ["OpenCall", "ParsedCall", "ToolCalls", "arguments_text"]
 
@@ -114,11 +114,14 @@ class ToolCalls:
     ) -> OpenCall:
         """Begin a call and emit its first fragment, which carries the name.
 
-        An id that is known already is the same call sent twice: that call, and nothing is emitted.
+        An id that is known already is the same call sent twice: that call, and nothing is emitted.  With other
+        arguments it is another call, which gets an id of its own.
         """
         if call_id and (known := self._by_id.get(call_id)) is not None:
-            return known
-        call = OpenCall(call_id or fallback_id or self._new_id(), whole_text(name), metadata=metadata)
+            if text in ("", known.text):
+                return known
+            call_id = ""
+        call = OpenCall(call_id or fallback_id or self._new_id(), name, metadata=metadata)
         call.has_id = bool(call_id)
         self.calls.append(call)
         self._by_id.setdefault(call.id, call)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from deuz_nb.parts.usage import JSON, JSONObject
+from deuz_nb.providers.text import whole_text
 
 __all__ = ["as_key", "as_list", "as_object", "as_text"]
 
@@ -20,8 +21,8 @@ def as_list(value: JSON) -> list[JSON]:
 
 
 def as_text(value: JSON) -> str:
-    """The value if it is text, else an empty one."""
-    return value if isinstance(value, str) else ""
+    """The value if it is text, without lone surrogate halves, else an empty one."""
+    return whole_text(value) if isinstance(value, str) else ""
 
 
 def as_key(value: JSON) -> str | int | None:

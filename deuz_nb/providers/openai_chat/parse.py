@@ -13,6 +13,7 @@ from deuz_nb.providers.openai_chat.details import ReasoningDetails
 from deuz_nb.providers.openai_chat.usage import usage_from
 from deuz_nb.providers.shapes import Saying
 from deuz_nb.providers.text import ThinkSplitter
+from deuz_nb.providers.tokens import take_usage
 from deuz_nb.providers.values import as_key, as_list, as_object, as_text
 
 __all__ = ["ChatParser"]
@@ -34,6 +35,13 @@ _TEXTS: Final = ("content", "reasoning", "reasoning_content")
 _WITH_EFFECT: Final = ("error", "usage", "x_groq")
 """What may do more than the text beside it: the same text again does not do it again."""
 _ERRORS: Final = frozenset({"error", "insufficient_system_resource"})
+_RANK: Final[dict[FinishReason, int]] = {
+    "stop": 0,
+    "tool_calls": 1,
+    "length": 2,
+    "content_filter": 2,
+    "error": 3,
+}
 
 
 class ChatParser(Parser):
@@ -54,7 +62,7 @@ class ChatParser(Parser):
 
     @property
     def usage(self) -> Usage | None:
-        return usage_from(self._raw_usage, self.provider) if self._raw_usage else None
+        return usage_from(self._raw_usage) if self._raw_usage else None
 
     def _event(self, body: JSONObject, name: str | None, out: list[StreamPart]) -> None:
         if body.get("error") or body.get("object") == "error" or name == "error":
@@ -81,7 +89,7 @@ class ChatParser(Parser):
         if self._splitter is not None or len(choices) != 1 or any(body.get(key) for key in _WITH_EFFECT):
             return None
         choice = as_object(choices[0])
-        if choice.get("index") not in (0, None) or choice.get("finish_reason"):
+        if choice.get("index") not in (0, None) or choice.get("finish_reason") or choice.get("error"):
             return None
         said = [
             (key, value) for key, value in as_object(choice.get("delta")).items() if value and key != "role"
@@ -105,13 +113,8 @@ class ChatParser(Parser):
         self._saw_choice = bool(self.model_id and self.response_id)
 
     def _take_usage(self, body: JSONObject) -> None:
-        groq = as_object(body.get("x_groq"))
-        for given in (groq.get("usage"), body.get("usage")):
-            if isinstance(given, dict):
-                self._raw_usage = {
-                    **self._raw_usage,
-                    **{key: value for key, value in cast("JSONObject", given).items() if value is not None},
-                }
+        take_usage(self._raw_usage, as_object(as_object(body.get("x_groq")).get("usage")))
+        take_usage(self._raw_usage, as_object(body.get("usage")))
         tier = body.get("service_tier")
         if isinstance(tier, str) and tier != self._tier:
             self._tier, self._shape = tier, None
@@ -138,9 +141,11 @@ class ChatParser(Parser):
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
             self._fragment({"index": 0, "function": legacy}, out)
-        reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:
-            self._set_reason(reason, choice, out)
+        if choice.get("error"):
+            self.raw_finish = as_text(choice.get("finish_reason")) or self.raw_finish
+            self._upstream_error(choice, out)
+        elif raw := as_text(choice.get("finish_reason")):
+            self._set_reason(raw, choice)
 
     def _answer(self, text: str, out: list[StreamPart]) -> None:
         if text and not self._details.is_empty:
@@ -226,15 +231,12 @@ class ChatParser(Parser):
             self._urls.add(url)
             self._source(self._new_id(), url, citation.get("title"), out)
 
-    def _set_reason(self, raw: str, choice: JSONObject, out: list[StreamPart]) -> None:
-        self.raw_finish = raw
-        if raw in _ERRORS:
-            self._reason = "error"
+    def _set_reason(self, raw: str, choice: JSONObject) -> None:
+        """Take a finish reason; a weaker one never overrules a stronger."""
+        reason = "error" if raw in _ERRORS else _REASONS.get(raw, "stop")
+        if self._reason is not None and _RANK[reason] < _RANK[self._reason]:
             return
-        reason = _REASONS.get(raw, "stop")
-        if self._reason in ("length", "content_filter") and reason in ("stop", "tool_calls"):
-            return
-        self._reason = reason
+        self.raw_finish, self._reason = raw, reason
         native = choice.get("native_finish_reason")
         if isinstance(native, str) and native != raw:
             self._note("nativeFinishReason", native, under="deuz")
@@ -249,14 +251,6 @@ class ChatParser(Parser):
 
     def _marker(self, out: list[StreamPart]) -> None:
         self._flush_thoughts(out)
-        if (
-            self._reason is None
-            and not self.has_content
-            and not self._raw_usage
-            and self._has_events is False
-        ):
-            self._truncated(out)
-            return
         self._settle(out)
 
     def _settle(self, out: list[StreamPart]) -> None:
@@ -289,6 +283,9 @@ class ChatParser(Parser):
         self._end_details(out)
         if self._raw_usage:
             self._note("usage", self._raw_usage, under=self.provider)
+        cost = self._raw_usage.get("cost")
+        if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < float("inf"):
+            self._note("reportedCostUsd", cost, under="deuz")
         super()._finish(out, reason)
 
     def _at_end(self, out: list[StreamPart]) -> None:

@@ -12,7 +12,7 @@ from deuz_nb.providers.values import as_object
 __all__ = ["usage_from"]
 
 
-def usage_from(raw: Mapping[str, Any], provider: str) -> Usage:
+def usage_from(raw: Mapping[str, Any]) -> Usage:
     """The wire usage of a host's usage object."""
     prompt = count_of(raw.get("prompt_tokens")) or 0
     output = count_of(raw.get("completion_tokens")) or 0
