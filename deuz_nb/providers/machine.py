@@ -360,10 +360,12 @@ def _counter() -> Callable[[], str]:
     return lambda: f"gen-{next(numbers)}"
 
 
-_FIELDS = ("data", "event", "id", "retry", ":")
+_FIELDS = ("data", "event", "id", "retry")
 
 
 def _outside_frames(text: str) -> str:
-    """The lines that are no SSE fields."""
-    lines = [line for line in _LINE_END.split(text) if not line.lstrip("\ufeff").startswith(_FIELDS)]
-    return "\n".join(lines).strip()
+    """The lines that are no SSE fields; a last line that may become one is none yet."""
+    lines = _LINE_END.split(text.removeprefix("\ufeff"))
+    if any(field.startswith(lines[-1]) for field in _FIELDS):
+        lines.pop()
+    return "\n".join(line for line in lines if line.partition(":")[0] not in ("", *_FIELDS)).strip()
