@@ -14,7 +14,8 @@ import httpx
 
 from deuz_nb.engine.call import CallRecord, ModelCall
 from deuz_nb.engine.deps import Deps, Timeouts
-from deuz_nb.engine.result import Emit, Source, StreamResult
+from deuz_nb.engine.result import StreamResult
+from deuz_nb.engine.run import Emit, Source
 from deuz_nb.errors import MissingKeyError, MisuseError
 from deuz_nb.net.replay import ReplayTransport
 from deuz_nb.net.transport import HTTPTransport

@@ -8,7 +8,8 @@ from typing import Any, cast
 import anyio
 
 from deuz_nb.engine.deps import Deps
-from deuz_nb.engine.result import Emit, Source, StreamResult
+from deuz_nb.engine.result import StreamResult
+from deuz_nb.engine.run import Emit, Source
 from deuz_nb.errors import MisuseError, StreamTruncatedError
 from deuz_nb.parts.stream import StreamPart
 from deuz_nb.providers.model import Model

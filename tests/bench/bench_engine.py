@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any, cast
 
-from deuz_nb.engine.result import Emit, Source, StreamResult
+from deuz_nb.engine.result import StreamResult
+from deuz_nb.engine.run import Emit, Source
 from deuz_nb.fold import Turn
 from deuz_nb.parts.stream import StreamPart
 from deuz_nb.providers.model import Model
