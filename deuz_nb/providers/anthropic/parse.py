@@ -7,11 +7,11 @@ from typing import Any, Final, cast
 from deuz_nb.errors import InvalidResponseError
 from deuz_nb.parts.stream import StreamPart
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
+from deuz_nb.providers.anthropic.blocks import HostedBlocks, Place
 from deuz_nb.providers.anthropic.usage import merged, usage_from
 from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.machine import Parser
 from deuz_nb.providers.shapes import Saying
-from deuz_nb.providers.text import whole_text
 from deuz_nb.providers.toolcalls import OpenCall, arguments_text
 from deuz_nb.providers.values import as_key, as_list, as_object, as_text
 
@@ -27,7 +27,6 @@ _REASONS: Final[dict[str, FinishReason]] = {
     "pause_turn": "stop",
     "compaction": "stop",
 }
-_Place = str | int | tuple[str, int] | None
 _PAUSED: Final = ("pause_turn", "compaction")
 _KEPT_ON_CALLS: Final = ("caller", "toolset_name")
 
@@ -41,8 +40,9 @@ class AnthropicParser(Parser):
     def __init__(self, **context: Any) -> None:
         super().__init__(**context)
         self._usage: JSONObject = {}
-        self._inputs: dict[_Place, OpenCall] = {}
-        self._signatures: dict[_Place, str] = {}
+        self._inputs: dict[Place, OpenCall] = {}
+        self._signatures: dict[Place, str] = {}
+        self._hosted = HostedBlocks()
         self._citations = 0
 
     @property
@@ -112,8 +112,9 @@ class AnthropicParser(Parser):
         if isinstance(message.get("stop_reason"), str):
             self._set_reason(message["stop_reason"])
 
-    def _block_start(self, place: _Place, block: JSONObject, out: list[StreamPart]) -> None:
+    def _block_start(self, place: Place, block: JSONObject, out: list[StreamPart]) -> None:
         kind = as_text(block.get("type"))
+        self._hosted.start(place, block)
         if kind == "text":
             self._text(block.get("text"), out)
             for citation in as_list(block.get("citations")):
@@ -122,8 +123,7 @@ class AnthropicParser(Parser):
             self._reasoning(block.get("thinking"), out)
             self._sign(place, block.get("signature"), out)
         elif kind == "redacted_thinking":
-            data = block.get("data")
-            if isinstance(data, str) and data:
+            if data := as_text(block.get("data")):
                 # `encrypted` keeps readers that do not know `redacted` from showing the payload.
                 self._show(
                     {"type": "reasoning-delta", "text": data, "encrypted": True, "redacted": True}, out
@@ -142,13 +142,15 @@ class AnthropicParser(Parser):
             )
             call.is_whole = call.is_whole or bool(given)
             self._inputs[place] = call
-        elif kind == "compaction" and isinstance(block.get("content"), str) and block["content"]:
-            self._note("compaction", block)
+        elif kind == "fallback":
+            # Another model took over: it is the one that answers, and that is paid for.
+            self.model_id = as_text(as_object(block.get("to")).get("model")) or self.model_id
         elif kind.endswith("_tool_result"):
             self._server_result(block, kind.removesuffix("_tool_result"), out)
 
-    def _block_stop(self, place: _Place, out: list[StreamPart]) -> None:
+    def _block_stop(self, place: Place, out: list[StreamPart]) -> None:
         self._seal_text(out)
+        self._hosted.stop(place)
         call = self._inputs.pop(place, None)
         if call is not None:
             call.is_whole = True
@@ -160,17 +162,19 @@ class AnthropicParser(Parser):
         elif kind == "thinking_delta":
             self._reasoning(delta.get("thinking"), out)
         elif kind == "input_json_delta":
-            self._input(as_key(body.get("index")), delta.get("partial_json"), out)
+            self._input(as_key(body.get("index")), delta, out)
         elif kind == "signature_delta":
             self._sign(as_key(body.get("index")), delta.get("signature"), out)
         elif kind == "citations_delta":
             self._citation(as_object(delta.get("citation")), out)
+        else:
+            self._hosted.add(as_key(body.get("index")), delta)
 
-    def _input(self, place: _Place, text: JSON, out: list[StreamPart]) -> None:
-        call = self._inputs.get(place)
+    def _input(self, place: Place, delta: JSONObject, out: list[StreamPart]) -> None:
+        call, text = self._inputs.get(place), delta.get("partial_json")
         if call is None or not isinstance(text, str):
-            return
-        if not call.is_whole:
+            self._hosted.add(place, delta)
+        elif not call.is_whole:
             self._calls.add(out, call, text)
         elif text.strip():
             # The start carried a whole input and fragments repeat it: the fragments are the wire's own.
@@ -178,8 +182,9 @@ class AnthropicParser(Parser):
             call.is_whole = False
             self._calls.add(out, call, text)
 
-    def _sign(self, place: _Place, signature: JSON, out: list[StreamPart]) -> None:
-        if not isinstance(signature, str) or not signature or self._signatures.get(place) == signature:
+    def _sign(self, place: Place, given: JSON, out: list[StreamPart]) -> None:
+        signature = as_text(given)
+        if not signature or self._signatures.get(place) == signature:
             return
         thought = self._thought_pairs.flush()
         if thought:
@@ -204,14 +209,13 @@ class AnthropicParser(Parser):
             return
         part: dict[str, Any] = {"type": "citation", "id": f"citation-{self._citations}"}
         self._citations += 1
-        url = citation.get("url") or citation.get("source")
-        if isinstance(url, str) and url.startswith(("http://", "https://")):
+        url = as_text(citation.get("url") or citation.get("source"))
+        if url.startswith(("http://", "https://")):
             part["url"] = url
-        title = citation.get("title") or citation.get("document_title")
-        if isinstance(title, str) and title:
-            part["title"] = whole_text(title)
+        if title := as_text(citation.get("title") or citation.get("document_title")):
+            part["title"] = title
         if snippet := as_text(citation.get("cited_text")):
-            part["snippet"] = whole_text(snippet)
+            part["snippet"] = snippet
         self._show(cast("StreamPart", part), out)
 
     def _message_delta(self, body: JSONObject, out: list[StreamPart]) -> None:
@@ -261,6 +265,8 @@ class AnthropicParser(Parser):
             self._warn("partial-usage", "The provider reported only a part of the usage.", out)
         if self._usage:
             self._note("usage", self._usage, under=self.provider)
+        for key, fact in self._hosted.facts().items():
+            self._note(key, fact)
         if reason == "stop" and self._calls.calls and raw not in _PAUSED:
             reason = "tool_calls"
         super()._finish(out, reason)
