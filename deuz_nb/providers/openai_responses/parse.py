@@ -13,7 +13,7 @@ from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.machine import Parser
 from deuz_nb.providers.openai_responses.usage import usage_from
-from deuz_nb.providers.tokens import count_of
+from deuz_nb.providers.tokens import count_of, take_usage
 from deuz_nb.providers.toolcalls import OpenCall
 from deuz_nb.providers.values import as_key, as_list, as_object, as_text
 
@@ -22,6 +22,7 @@ __all__ = ["ResponsesParser"]
 _Key = str | int | None
 _NAMES: Final = (("at", "output_index"), ("call", "call_id"), ("item", "item_id"))
 """What can name a call, the surest first: gateways change ids."""
+_RUN_BY_CLIENT: Final = ("local_shell_call", "apply_patch_call", "computer_call", "mcp_approval_request")
 _INCOMPLETE: Final[dict[str, FinishReason]] = {
     "max_output_tokens": "length",
     "max_messages": "length",
@@ -48,6 +49,8 @@ class ResponsesParser(Parser):
         self._sealed: set[_Key] = set()
         self._urls: set[str] = set()
         self._has_refusal = False
+        self._custom_tools: set[str] | None = None
+        self._waiting: dict[str, str] = {}
 
     @property
     def usage(self) -> Usage | None:
@@ -113,7 +116,10 @@ class ResponsesParser(Parser):
     def _identify(self, response: JSONObject) -> None:
         self.response_id = as_text(response.get("id")) or self.response_id
         self.model_id = as_text(response.get("model")) or self.model_id
-        self._raw_usage = as_object(response.get("usage")) or self._raw_usage
+        take_usage(self._raw_usage, as_object(response.get("usage")))
+        if tools := as_list(response.get("tools")):
+            named = [as_object(tool) for tool in tools if as_object(tool).get("type") == "custom"]
+            self._custom_tools = {as_text(tool.get("name")) for tool in named}
         searched = as_object(as_object(response.get("tool_usage")).get("web_search"))
         if (count := count_of(searched.get("num_requests"))) is not None:
             self._reported_searches = count
@@ -141,6 +147,8 @@ class ResponsesParser(Parser):
             text = text[len(known) :]
         if pieces is None:
             pieces = self._texts[key] = []
+            if where is not None and item_id is not None:
+                self._places.setdefault(item_id, where)
         pieces.append(text)
         if kind == "text":
             self._text(text, out)
@@ -188,6 +196,9 @@ class ResponsesParser(Parser):
             if key is not None and where is not None:
                 self._places.setdefault(key, where)
         match item.get("type"):
+            case "custom_tool_call" if self._is_run_by_host(as_text(item.get("name"))):
+                # xAI shows its own searches in this form: they are no calls to answer.
+                self._searches.add(where if item.get("id") is None else as_key(item["id"]))
             case "function_call" | "custom_tool_call":
                 self._call_item(item, where, out, is_done=is_done)
             case "message":
@@ -205,8 +216,22 @@ class ResponsesParser(Parser):
                 self._warn("server-tool-error", f"The provider's MCP call {name!r} failed.", out)
             case "compaction" if is_done:
                 self._note("compaction", item)
+            case str() as kind if is_done:
+                self._hosted_item(kind, item)
             case _:
                 pass
+
+    def _is_run_by_host(self, name: str) -> bool:
+        """Whether a custom tool is none of those that the host says it was offered."""
+        return self._custom_tools is not None and name not in self._custom_tools
+
+    def _hosted_item(self, kind: str, item: JSONObject) -> None:
+        """A call that waits for the client to run it, in a form that has no part; or the host's own answer to it."""
+        call_id = as_text(item.get("call_id")) or as_text(item.get("id"))
+        if kind in _RUN_BY_CLIENT or kind == "shell_call" or item.get("execution") == "client":
+            self._waiting[call_id] = kind
+        elif kind.endswith("_output"):
+            self._waiting.pop(call_id, None)
 
     def _call_item(self, item: JSONObject, where: _Key, out: list[StreamPart], *, is_done: bool) -> None:
         names = {"output_index": where, "call_id": item.get("call_id"), "item_id": item.get("id")}
@@ -305,6 +330,12 @@ class ResponsesParser(Parser):
             keys = (as_key(item.get("call_id")), as_key(item.get("id")))
             where = next((self._places[key] for key in keys if key in self._places), number)
             self._item(item, where, out, is_done=True)
+        for waiting in dict.fromkeys(self._waiting.values()):
+            self._warn(
+                "unsupported-tool-call",
+                f"The model asked for a {waiting}, which is not run here: the answer waits for its result.",
+                out,
+            )
         if self._raw_usage:
             self._note("usage", self._raw_usage, under=self.provider)
         if status == "incomplete":
