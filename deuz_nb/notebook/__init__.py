@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["load_ipython_extension", "show", "stream_view", "unload_ipython_extension"]
 
 
-def stream_view(result: StreamResult) -> StreamView:
-    """A view of a result: display it, `await` it, or `wait` for it."""
+def stream_view(result: StreamResult, *, origin: Transcript | None = None) -> StreamView:
+    """A view of a result: display it, `await` it, or `wait` for it.
+
+    `origin` is the transcript that the result tells, whose times a later replay follows.
+    """
     from deuz_nb.notebook.view import StreamView
 
-    return StreamView(result)
+    return StreamView(result, origin=origin)
 
 
 def show(transcript: Transcript) -> None:

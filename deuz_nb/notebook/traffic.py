@@ -57,7 +57,7 @@ class Allowance:
         if self._at_s is not None:
             self._left = min(self._burst, self._left + (now_s - self._at_s) * self._per_s)
         self._at_s = now_s
-        return max(0.0, (1.0 - self._left) / self._per_s)
+        return 0.0 if self._left > 0 else (1.0 - self._left) / self._per_s
 
     def spend(self, messages: int) -> None:
         """Take off what was sent."""

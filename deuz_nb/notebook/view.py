@@ -18,12 +18,14 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
 from deuz_nb.engine.portal import get_portal
+from deuz_nb.engine.replay import replay
 from deuz_nb.engine.result import StreamResult
 from deuz_nb.notebook import bridge
 from deuz_nb.notebook.blocks import Composer, Page
 from deuz_nb.notebook.display import HINT, facts_of, page_bundle
 from deuz_nb.notebook.static import page_text
 from deuz_nb.notebook.traffic import Allowance, Spent, pause_s
+from deuz_nb.wire.transcript import Transcript
 
 if TYPE_CHECKING:
     from deuz_nb.notebook.live import Live
@@ -45,8 +47,9 @@ class StreamView:
     end.  `await view` and `view.wait()` wait in the cell; an interrupt there stops the run.
     """
 
-    def __init__(self, result: StreamResult) -> None:
+    def __init__(self, result: StreamResult, *, origin: Transcript | None = None) -> None:
         self.result = result
+        self._origin = result if origin is None else origin
         self._composer = Composer()
         self._lock = threading.Lock()
         self._live: Live | None = None
@@ -72,6 +75,14 @@ class StreamView:
         self._show_once()
         self.result.wait(timeout_s)
         self._settle()
+
+    def replay(self, speed: float | None = 1.0) -> StreamView:
+        """A new view that tells the ended run once more, at the pace at which it came.
+
+        `speed` 2.0 is twice as fast, None does not wait.  Raises MisuseError while the run still goes on.
+        """
+        again = replay(self._origin, speed=speed, deps=self.result.deps)
+        return StreamView(again, origin=self._origin if isinstance(self._origin, Transcript) else None)
 
     def _ipython_display_(self) -> None:
         match bridge.front_end():
