@@ -14,6 +14,7 @@ import httpx
 
 from deuz_nb.engine.call import CallRecord, ModelCall
 from deuz_nb.engine.deps import Deps, Timeouts
+from deuz_nb.engine.replay import replay
 from deuz_nb.engine.result import StreamResult
 from deuz_nb.engine.run import Emit, Source
 from deuz_nb.errors import MissingKeyError, MisuseError
@@ -27,10 +28,10 @@ from deuz_nb.providers.hosts import host_of
 from deuz_nb.providers.model import Call, Effort, Model, ToolChoice, ToolSpec
 from deuz_nb.providers.requests import build_request
 from deuz_nb.recordings import load
+from deuz_nb.wire.transcript import Transcript
 
 if TYPE_CHECKING:
     from deuz_nb.notebook.view import StreamView
-    from deuz_nb.wire.transcript import Transcript
 
 __all__ = [
     "default_deps",
@@ -230,20 +231,22 @@ def stream_chat(
     )
 
 
-def stream_view(result: StreamResult) -> StreamView:
-    """A live view of a result: `display` it, `await` it, or call `wait()`.
+def stream_view(source: StreamResult | Transcript) -> StreamView:
+    """A live view of a result, or of a transcript: `display` it, `await` it, or call `wait()`.
 
     Displaying returns at once and the run goes on; at its end the output becomes static HTML and text.  With
     DEUZ_NB_STATIC=1, or where no front end is alive, it waits and shows the static form only.
+    `view.replay(speed=2)` tells an ended run, or a transcript with timings, once more.
     """
     from deuz_nb import notebook
 
-    if not isinstance(result, StreamResult):
-        raise MisuseError(
-            f"{result!r} is no result of stream_chat; a transcript is shown by show(transcript)."
-        )
     _tell_static()
-    return notebook.stream_view(result)
+    if isinstance(source, StreamResult):
+        return notebook.stream_view(source)
+    if not isinstance(source, Transcript):
+        raise MisuseError(f"{source!r} cannot be viewed: pass a result of stream_chat, or a transcript.")
+    told = replay(source, speed=None, deps=default_deps())
+    return notebook.stream_view(told, origin=source)
 
 
 def show(transcript: Transcript) -> None:

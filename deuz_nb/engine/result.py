@@ -91,6 +91,11 @@ class StreamResult:
         return self._run.error
 
     @property
+    def deps(self) -> Deps:
+        """The world the run was given: its clock, transport, ids and prices."""
+        return self._deps
+
+    @property
     def is_ui(self) -> bool:
         """Whether `parts` are UI parts, as a transcript tells them, rather than canonical ones."""
         return self._source.is_ui
