@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from deuz_nb.errors import MisuseError
 from deuz_nb.providers.anthropic.parse import AnthropicParser
 from deuz_nb.providers.failures import http_error
 from deuz_nb.providers.google.parse import GoogleParser
-from deuz_nb.providers.machine import Parser
+from deuz_nb.providers.machine import Context, Parser
 from deuz_nb.providers.openai_chat.parse import ChatParser
 from deuz_nb.providers.openai_responses.parse import ResponsesParser
 from deuz_nb.providers.toolcalls import ParsedCall
@@ -20,7 +20,7 @@ _PARSERS: dict[str, type[Parser]] = {
 }
 
 
-def parser(wire: str, **context: Any) -> Parser:
+def parser(wire: str, **context: Unpack[Context]) -> Parser:
     """A parser for `wire`: `anthropic`, `openai-chat`, `openai-responses` or `google`.
 
     `context` (all optional): provider, model_id, new_id, known_tools, think_tags, starts_in_reasoning,

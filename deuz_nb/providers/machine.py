@@ -6,10 +6,9 @@ turn was complete when the bytes ended (`_at_end`).  Source: providers.md 5.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from itertools import count
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Final, TypedDict, cast
 
 from deuz_nb import jsontext
 from deuz_nb.errors import InvalidResponseError, ProviderError, StreamTruncatedError
@@ -17,17 +16,33 @@ from deuz_nb.parts.stream import Source, StreamPart
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage, empty_usage
 from deuz_nb.providers.failures import fault_of, stream_failure
 from deuz_nb.providers.shapes import Saying, TextShape, shape_of
-from deuz_nb.providers.text import PairJoiner, whole_text
+from deuz_nb.providers.text import PairJoiner
 from deuz_nb.providers.toolcalls import ParsedCall, ToolCalls
-from deuz_nb.providers.values import as_list
+from deuz_nb.providers.unframed import Unframed
+from deuz_nb.providers.values import as_list, as_text
 from deuz_nb.sse import Decoder, Event
 
-__all__ = ["Parser"]
+__all__ = ["Context", "Parser"]
 
-_LARGEST_LOOSE = 1 << 22
-_BLANK_LINES = (b"\n\n", b"\r\r", b"\n\r")
-_SHOWN_FRAME = 200
-_LINE_END = re.compile("\r\n|\n|\r")
+_SHOWN_FRAME: Final = 200
+
+
+class Context(TypedDict, total=False):
+    """What a parser may be told beside the bytes.
+
+    `known_tools` are the names that were offered.  `think_tags`: thinking stands between tags in the text;
+    `starts_in_reasoning`: its opening tag is in the prompt.  The rest tells of the HTTP answer.
+    """
+
+    provider: str | None
+    model_id: str | None
+    new_id: Callable[[], str] | None
+    known_tools: Collection[str]
+    think_tags: bool
+    starts_in_reasoning: bool
+    request_id: str | None
+    status: int
+    content_type: str | None
 
 
 class Parser:
@@ -77,8 +92,7 @@ class Parser:
         self._has_events = False
         self._shape: TextShape | None = None
         self._misses = 0
-        self._loose: list[bytes] = []
-        self._loose_size = 0
+        self._unframed = Unframed(is_stream=self._is_stream)
 
     def __repr__(self) -> str:
         return f"<Parser {self.wire} {'done' if self.is_done else 'open'}>"
@@ -96,23 +110,15 @@ class Parser:
     def receive(self, data: bytes) -> list[StreamPart]:
         """The parts that these bytes complete."""
         out: list[StreamPart] = []
-        if self.is_done:
+        if self.is_done or not data:
             return out
-        if not self._is_stream:
-            self._loose.append(data)
-            return out
-        events = self._decoder.receive(data)
+        events = self._decoder.receive(data) if self._is_stream else None
         if events:
             self._has_events = True
             self._take(events, out)
-            if self.is_done:
-                return out
-            self._loose = [self._after_last_frame(data)]
-            self._loose_size = len(self._loose[0])
-        elif self._loose_size < _LARGEST_LOOSE:
-            # Kept while no event explains them: an error body may come without any SSE framing.
-            self._loose.append(data)
-            self._loose_size += len(data)
+            self._unframed.restart(data)
+        else:
+            self._unframed.add(data)
         return out
 
     def close(self) -> list[StreamPart]:
@@ -134,13 +140,6 @@ class Parser:
         if not self.is_done:
             self._fail(out, error)
         return out
-
-    def _after_last_frame(self, data: bytes) -> bytes:
-        """What follows the last blank line, which may have begun in the bytes before."""
-        before = b"".join(self._loose)[-3:]
-        joined = before + data
-        ends = [joined.rfind(mark) + len(mark) for mark in _BLANK_LINES if mark in joined]
-        return joined[max(ends, default=0) :]
 
     # What a wire says
 
@@ -239,15 +238,13 @@ class Parser:
 
     def _body(self, out: list[StreamPart]) -> None:
         """Bytes outside any event: a JSON completion, a JSON error, a web page, or nothing."""
-        text = b"".join(self._loose).decode("utf-8", "replace").strip().removeprefix("\ufeff")
-        self._loose = []
-        if self._has_events:
-            text = _outside_frames(text)
+        text = self._unframed.text()
         if not text:
             return
         body: JSON = None
         try:
-            body = jsontext.loads(text)
+            # llama.cpp sends an error in a field of that name.
+            body = jsontext.loads(text.removeprefix("error:"))
         except ValueError:
             if self._has_events or (text[:1] in "{[" and self._is_stream):
                 if not self._has_events:
@@ -264,7 +261,7 @@ class Parser:
                     self._has_events = True
         except InvalidResponseError as error:
             self._fail(out, error)
-        if self.is_done or self._has_events or not _outside_frames(text):
+        if self.is_done or self._has_events:
             return
         what = "a web page" if text.startswith("<") else "neither a stream nor a JSON answer"
         self._invalid(
@@ -303,11 +300,12 @@ class Parser:
         out.append(part)
 
     def _source(self, source_id: str, url: JSON, title: JSON, out: list[StreamPart]) -> None:
-        if not isinstance(url, str) or not url:
+        address = as_text(url)
+        if not address:
             return
-        source: Source = {"type": "source", "id": source_id, "url": url}
-        if isinstance(title, str) and title:
-            source["title"] = whole_text(title)
+        source: Source = {"type": "source", "id": source_id, "url": address}
+        if named := as_text(title):
+            source["title"] = named
         self._show(source, out)
 
     def _warn(self, kind: str, message: str, out: list[StreamPart]) -> None:
@@ -351,6 +349,8 @@ class Parser:
             error.raw_finish = self.raw_finish
         if error.provider is None:
             error.provider = self.provider
+        if error.request_id is None:
+            error.request_id = self._request_id
         self.is_done = True
         out.append({"type": "error", "error": error})
 
@@ -358,14 +358,3 @@ class Parser:
 def _counter() -> Callable[[], str]:
     numbers = count(1)
     return lambda: f"gen-{next(numbers)}"
-
-
-_FIELDS = ("data", "event", "id", "retry")
-
-
-def _outside_frames(text: str) -> str:
-    """The lines that are no SSE fields; a last line that may become one is none yet."""
-    lines = _LINE_END.split(text.removeprefix("\ufeff"))
-    if any(field.startswith(lines[-1]) for field in _FIELDS):
-        lines.pop()
-    return "\n".join(line for line in lines if line.partition(":")[0] not in ("", *_FIELDS)).strip()

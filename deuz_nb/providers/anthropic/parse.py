@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final, Unpack, cast
 
 from deuz_nb.errors import InvalidResponseError
 from deuz_nb.parts.stream import StreamPart
@@ -10,7 +10,7 @@ from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.anthropic.blocks import HostedBlocks, Place
 from deuz_nb.providers.anthropic.usage import merged, usage_from
 from deuz_nb.providers.failures import stream_failure
-from deuz_nb.providers.machine import Parser
+from deuz_nb.providers.machine import Context, Parser
 from deuz_nb.providers.shapes import Saying
 from deuz_nb.providers.toolcalls import OpenCall, arguments_text
 from deuz_nb.providers.values import as_key, as_list, as_object, as_text
@@ -37,7 +37,7 @@ class AnthropicParser(Parser):
     wire = "anthropic"
     default_provider = "anthropic"
 
-    def __init__(self, **context: Any) -> None:
+    def __init__(self, **context: Unpack[Context]) -> None:
         super().__init__(**context)
         self._usage: JSONObject = {}
         self._inputs: dict[Place, OpenCall] = {}

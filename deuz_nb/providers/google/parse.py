@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, Unpack, cast
 
 from deuz_nb.errors import APICallError
 from deuz_nb.parts.stream import ReasoningDelta, StreamPart, TextDelta
@@ -10,7 +10,7 @@ from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.failures import stream_failure
 from deuz_nb.providers.google.partial import PartialArguments
 from deuz_nb.providers.google.usage import usage_from
-from deuz_nb.providers.machine import Parser
+from deuz_nb.providers.machine import Context, Parser
 from deuz_nb.providers.toolcalls import OpenCall, arguments_text
 from deuz_nb.providers.values import as_list, as_object, as_text
 
@@ -59,7 +59,7 @@ class GoogleParser(Parser):
     wire = "google"
     default_provider = "google"
 
-    def __init__(self, **context: Any) -> None:
+    def __init__(self, **context: Unpack[Context]) -> None:
         super().__init__(**context)
         self._raw_usage: JSONObject = {}
         self._queries: set[str] = set()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final, Unpack, cast
 
 from deuz_nb.errors import APICallError
 from deuz_nb.parts.stream import StreamPart
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.failures import stream_failure
-from deuz_nb.providers.machine import Parser
+from deuz_nb.providers.machine import Context, Parser
 from deuz_nb.providers.openai_chat.details import ReasoningDetails
 from deuz_nb.providers.openai_chat.usage import usage_from
 from deuz_nb.providers.shapes import Saying
@@ -50,7 +50,7 @@ class ChatParser(Parser):
     wire = "openai-chat"
     default_provider = "openai"
 
-    def __init__(self, **context: Any) -> None:
+    def __init__(self, **context: Unpack[Context]) -> None:
         super().__init__(**context)
         self._raw_usage: JSONObject = {}
         self._splitter = ThinkSplitter(self._starts_in_reasoning) if self._think_tags else None

@@ -6,12 +6,12 @@ terminal output are snapshots: only what is missing is emitted.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final, Unpack
 
 from deuz_nb.parts.stream import ReasoningDelta, StreamPart
 from deuz_nb.parts.usage import JSON, FinishReason, JSONObject, Usage
 from deuz_nb.providers.failures import stream_failure
-from deuz_nb.providers.machine import Parser
+from deuz_nb.providers.machine import Context, Parser
 from deuz_nb.providers.openai_responses.usage import usage_from
 from deuz_nb.providers.tokens import count_of, take_usage
 from deuz_nb.providers.toolcalls import OpenCall
@@ -36,7 +36,7 @@ class ResponsesParser(Parser):
     wire = "openai-responses"
     default_provider = "openai"
 
-    def __init__(self, **context: Any) -> None:
+    def __init__(self, **context: Unpack[Context]) -> None:
         super().__init__(**context)
         self._raw_usage: JSONObject = {}
         self._reported_searches: int | None = None
