@@ -12,6 +12,7 @@ from deuz_nb.providers.values import as_list, as_object, as_text
 __all__ = ["PartialArguments"]
 
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,4})\]|\['([^']*)'\]")
+_PATH: Final = re.compile(rf"\$(?:{_STEP.pattern})+")
 _MOST_STEPS: Final = 64
 
 
@@ -26,8 +27,10 @@ class PartialArguments:
         for item in as_list(pieces):
             piece = as_object(item)
             path = as_text(piece.get("jsonPath"))
+            if not _PATH.fullmatch(path):
+                continue
             steps = [int(index) if index else key or quoted for key, index, quoted in _STEP.findall(path)]
-            if path.startswith("$") and 0 < len(steps) <= _MOST_STEPS:
+            if len(steps) <= _MOST_STEPS:
                 self._put(steps, piece)
 
     def _put(self, steps: list[str | int], piece: JSONObject) -> None:
