@@ -1,4 +1,4 @@
-"""One server and one browser for all browser tests; one page each; pictures are kept."""
+"""One server for all browser tests; one browser and page each; pictures are kept."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     made.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def browser() -> Iterator[Any]:
+    # Of one test only: while it lives, Playwright's event loop runs on this thread and no other can.
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=LIMIT_MS)
