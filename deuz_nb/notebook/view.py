@@ -15,11 +15,13 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from deuz_nb.engine.portal import get_portal
 from deuz_nb.engine.replay import replay
 from deuz_nb.engine.result import StreamResult
+from deuz_nb.errors import MisuseError
 from deuz_nb.notebook import bridge
 from deuz_nb.notebook.blocks import Composer, Page
 from deuz_nb.notebook.display import HINT, facts_of, page_bundle
@@ -53,6 +55,7 @@ class StreamView:
         self._composer = Composer()
         self._lock = threading.Lock()
         self._live: Live | None = None
+        self._waiters = 0
         self._display_ids: list[str] = []
         self._clock: Future[None] | None = None
 
@@ -61,7 +64,7 @@ class StreamView:
 
     def __str__(self) -> str:
         """The whole run as plain text; waits for its end."""
-        self.result.wait()
+        self._wait_if_possible()
         return page_text(self._page(with_clock=False))
 
     def __await__(self) -> Generator[Any, Any, None]:
@@ -72,9 +75,9 @@ class StreamView:
 
         Raises TimeoutError after `timeout_s`, and the run goes on; a KeyboardInterrupt stops it.
         """
-        self._show_once()
-        self.result.wait(timeout_s)
-        self._settle()
+        with self._waiting():
+            self._show_once()
+            self.result.wait(timeout_s)
 
     def replay(self, speed: float | None = 1.0) -> StreamView:
         """A new view that tells the ended run once more, at the pace at which it came.
@@ -94,13 +97,23 @@ class StreamView:
                 self._display_static()
 
     async def _until_done(self) -> None:
-        self._show_once()
-        try:
+        with self._waiting():
+            self._show_once()
             await self.result.consume()
+
+    @contextmanager
+    def _waiting(self) -> Generator[None]:
+        """A cell waits: an interrupt stops the run, and the cell itself publishes the end."""
+        self._waiters += 1
+        try:
+            yield
         except (asyncio.CancelledError, KeyboardInterrupt):
             self.result.cancel()
             raise
-        self._settle()
+        finally:
+            self._waiters -= 1
+            if self.result.is_done:
+                self._settle()
 
     def _show_once(self) -> None:
         if not self._display_ids and bridge.front_end() == "live":
@@ -128,12 +141,27 @@ class StreamView:
     def _display_static(self) -> None:
         display_id = bridge.new_display_id()
         self._display_ids.append(display_id)
-        self.result.wait()
+        self._wait_if_possible()
         bundle = page_bundle(self._page(with_clock=False))
         if bridge.is_missing_widgets():
             bundle["text/plain"] += f"\n\n{HINT}"
             bundle["text/html"] += f"<p>{HINT}</p>"
         bridge.publish(bundle, display_id)
+        if not self.result.is_done:
+            self._replace_when_done(display_id)
+
+    def _wait_if_possible(self) -> None:
+        """Wait for the end, unless the run lives on the very loop that would be blocked."""
+        with contextlib.suppress(MisuseError):
+            self.result.wait()
+
+    def _replace_when_done(self, display_id: str) -> None:
+        def look() -> None:
+            if self.result.is_done:
+                stop()
+                bridge.publish(page_bundle(self._page(with_clock=False)), display_id, is_update=True)
+
+        stop = self.result.on_change(look)
 
     def _started_clock(self, live: Live) -> Future[None]:
         """Watch the result, then start it, then tick on the portal in the context of this cell."""
@@ -183,7 +211,8 @@ class StreamView:
             await asyncio.sleep(pause_s(spent))
             if is_whole:
                 await until_told(_CLOCK_S)
-        context.run(self._settle)
+        if self._waiters == 0:
+            context.run(self._settle)
         await _close(live, context)
 
     def _update(self, live: Live) -> tuple[bool, Spent]:

@@ -128,6 +128,11 @@ class Lab:
         page.set_default_timeout(LIMIT_MS)
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("request", self._note_request)
+        page.on("dialog", self._note_dialog)
+
+    def _note_dialog(self, dialog: Any) -> None:
+        self.faults.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _note_request(self, request: Any) -> None:
         if not request.url.startswith(

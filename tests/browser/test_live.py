@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.lab import Lab, Server
+from tests.test_notebook_hostile import HOSTILE
 
 pytestmark = pytest.mark.browser
 
@@ -112,6 +113,9 @@ result = StreamResult(Source(run, []), model=base.model, messages=(), message_id
 display(stream_view(result))
 """
 OPEN = "from deuz_nb.engine.portal import get_portal; _ = get_portal().loop.call_soon_threadsafe(gate.set)"
+STRANGERS = """() => [...document.querySelectorAll(
+'.dz script, .dz iframe, .dz svg, .dz form, .dz input, .dz object, .dz embed, .dz [onerror], .dz [onclick]'
+)].map(e => e.outerHTML)"""
 WIDTHS = """() => [...document.querySelectorAll('.dz, .dz *')].filter(e => !e.closest('pre,table,math,.dz-table'))
 .map(e => e.getBoundingClientRect().right).reduce((a, b) => Math.max(a, b), 0)"""
 
@@ -129,10 +133,51 @@ def test_every_kind_of_card_is_drawn_within_the_cell(
     right = lab.page.locator(".jp-OutputArea").first.bounding_box()
     assert lab.page.evaluate(WIDTHS) <= right["x"] + right["width"] + 1
     output.screenshot(path=artefacts / f"cards-live-{theme.lower()}.png")
-    lab.run_all() if False else lab.page.evaluate(
-        "window.jupyterapp.commands.execute('notebook:move-cursor-down')"
-    )
+    lab.command("notebook:move-cursor-down")
     lab.command("notebook:run-cell")
     expect(output.locator(".dz-foot")).to_be_visible()
     output.screenshot(path=artefacts / f"cards-static-{theme.lower()}.png")
+    lab.check()
+
+
+def test_a_saved_notebook_shows_the_answer_without_a_kernel_and_untrusted(
+    lab: Lab, server: Server, artefacts: Path
+) -> None:
+    path = server.notebook("kept", [START.format(speed=None).replace("display(", "await (")])
+    lab.open("kept")
+    lab.run_all()
+    expect(lab.output(0).locator(".dz-foot")).to_be_visible()
+    lab.save()
+    content = json.loads(path.read_text())
+    content["metadata"] = {}
+    (server.work / "reopened.ipynb").write_text(json.dumps(content))
+    lab.open("reopened", with_kernel=False)
+    lab.page.get_by_role("dialog").get_by_role("button", name="No Kernel").click()
+    output = lab.output(0)
+    expect(output).to_contain_text("two high tides a day")
+    expect(output.locator("table")).to_be_visible()
+    expect(output.locator(".dz-foot")).to_contain_text("tokens in")
+    output.screenshot(path=artefacts / "reopened-untrusted.png")
+    lab.check()
+
+
+def test_hostile_strings_run_nothing_and_fetch_nothing(lab: Lab, server: Server, artefacts: Path) -> None:
+    texts = [f"{text}\n\n" for text in HOSTILE if len(text) < 1000 and "\ud800" not in text]
+    parts = [{"type": "text-delta", "text": text} for text in texts]
+    parts += [
+        {"type": "tool-result", "toolCallId": str(n), "toolName": text, "output": text}
+        for n, text in enumerate(texts)
+    ]
+    cell = GALLERY.replace(
+        "PARTS = [", f"PARTS = __import__('json').loads({json.dumps(parts)!r})\nOTHERS = ["
+    )
+    server.notebook("hostile", [cell, OPEN])
+    lab.open("hostile")
+    lab.run_all()
+    output = lab.output(0)
+    expect(output.locator(".dz-foot")).to_be_visible()
+    assert lab.page.evaluate(STRANGERS) == []
+    right = lab.page.locator(".jp-OutputArea").first.bounding_box()
+    assert lab.page.evaluate(WIDTHS) <= right["x"] + right["width"] + 1
+    output.screenshot(path=artefacts / "hostile.png")
     lab.check()

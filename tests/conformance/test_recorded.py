@@ -30,11 +30,9 @@ def files() -> list[Any]:
 
 
 def events(body: bytes) -> list[Any]:
-    found: list[Any] = []
-    for line in body.decode().replace("\r\n", "\n").split("\n"):
-        if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
-            found.append(json.loads(line[5:]))
-    return found
+    lines = body.decode().replace("\r\n", "\n").split("\n")
+    data = [line[5:].strip() for line in lines if line.startswith("data:")]
+    return [json.loads(text) for text in data if text not in ("", "[DONE]")]
 
 
 def said(wire: str, seen: list[Any]) -> str:
@@ -78,7 +76,9 @@ def test_recorded_answer_is_read_whole_however_it_is_cut(path: Path, wire: str) 
     body = path.read_bytes()
     seen = events(body)
     machine, parts = run(wire, [body])
-    carries_error = any(event.get("type") == "error" or "error" in event and event["error"] for event in seen)
+    carries_error = any(
+        event.get("type") == "error" or ("error" in event and event["error"]) for event in seen
+    )
     last = parts[-1]
     assert sum(part["type"] in ("finish", "error") for part in parts) == 1
     if path.name == "anthropic__anthropic__spliced-message-start.sse":
