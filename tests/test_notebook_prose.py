@@ -108,11 +108,11 @@ def test_a_definition_counts_from_where_it_stands() -> None:
 def test_an_open_fence_is_plain_and_coloured_when_it_closes() -> None:
     prose = Prose("k")
     prose.feed("```python\nreturn 1\n")
-    assert [block.html for block in prose.blocks()] == ['<pre class="dz-pre"><code>return 1</code></pre>']
+    assert [block.html for block in prose.blocks()] == ['<pre class="dz-pre"><code class="dz-in">return 1</code></pre>']
     prose.feed("```\nThen\n")
     fence, _ = prose.blocks()
     assert fence.html == (
-        '<pre class="dz-pre"><code><span class="dz-k">return </span><span class="dz-n">1</span></code></pre>'
+        '<pre class="dz-pre"><code class="dz-in"><span class="dz-k">return </span><span class="dz-n">1</span></code></pre>'
     )
 
 

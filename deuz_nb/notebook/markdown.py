@@ -45,7 +45,7 @@ _PLAIN_TAGS: Final = {
     "list_item_open": "<li>",
     "list_item_close": "</li>",
     "hr": "<hr>",
-    "table_open": '<div class="dz-table"><table>',
+    "table_open": '<div class="dz-table"><table class="dz-grid">',
     "table_close": "</table></div>",
     "thead_open": "<thead>",
     "thead_close": "</thead>",
@@ -120,7 +120,7 @@ def tokens_html(tokens: Sequence[Token], *, is_coloured: bool = True) -> str:
             case "fence" | "code_block":
                 language = token.info if kind == "fence" and is_coloured else ""
                 lines = code_lines(token.content.removesuffix("\n"), language)
-                pieces.append('<pre class="dz-pre"><code>' + "\n".join(lines) + "</code></pre>")
+                pieces.append('<pre class="dz-pre"><code class="dz-in">' + "\n".join(lines) + "</code></pre>")
             case "math_block":
                 pieces.append(f'<div class="dz-math">{math_html(token.content, is_block=True)}</div>')
             case _:
@@ -144,8 +144,9 @@ def opening(token: Token) -> str:
             return "<ol>" if start is None else f'<ol start="{int(start)}">'
         case "th_open" | "td_open":
             align = str(token.attrGet("style") or "").removeprefix("text-align:")
-            found = f' align="{align}"' if align in ("left", "center", "right") else ""
-            return f"<{token.tag}{found}>"
+            align = align if align in ("center", "right") else "left"
+            # The attribute is for readers that strip styles, the style for front ends that have their own.
+            return f'<{token.tag} align="{align}" style="text-align:{align}">'
         case _:
             return escape(token.content)
 

@@ -15,8 +15,8 @@ from deuz_nb.notebook.markdown import is_too_deep, tokens_html
 __all__ = ["CODE_FRAMES", "Piece", "draw", "draw_part"]
 
 CODE_FRAMES: Final = (
-    ('<pre class="dz-pre"><code>', "</code></pre>"),
-    ('<pre class="dz-pre dz-more"><code>', "</code></pre>"),
+    ('<pre class="dz-pre"><code class="dz-in">', "</code></pre>"),
+    ('<pre class="dz-pre dz-more"><code class="dz-in">', "</code></pre>"),
 )
 """The frame of a first piece of code, and of a later one."""
 
@@ -76,5 +76,5 @@ def _rows(tokens: Sequence[Token], *, is_first: bool) -> Piece:
     first, last = bodies
     more = "" if is_first else " dz-more"
     head = tokens_html(tokens[1:first]) if is_first else ""
-    frame = f'<div class="dz-table dz-long{more}"><table>{head}<tbody>', "</tbody></table></div>"
+    frame = f'<div class="dz-table dz-long{more}"><table class="dz-grid">{head}<tbody>', "</tbody></table></div>"
     return Piece(tokens_html(tokens[first + 1 : last]), frame)
